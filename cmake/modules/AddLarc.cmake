@@ -111,7 +111,7 @@ function(add_larc_fuzzer name)
   endif()
   target_link_libraries(${name} PRIVATE ${ARG_LINK_LIBS} MLIR LLVM)
   target_link_options(${name} PRIVATE -fsanitize=fuzzer)
-  set_property(GLOBAL APPEND PROPERTY LARC_FUZZERS ${name})
+  add_dependencies(larc-fuzzers ${name})
 endfunction()
 
 # Adds the documentation page OUTPUT.md, generated from FILE.td by the
