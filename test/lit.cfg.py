@@ -40,8 +40,7 @@ config.excludes = [
 config.test_source_root = os.path.join(config.larc_src_root, "test")
 config.test_exec_root = os.path.join(config.larc_obj_root, "test")
 
-# Unit tests are a suite of their own, found below the same build folder.
-config.excludes.append("Unit")
+# Unit has a configuration of its own and is found by it.
 
 llvm_config.with_system_environment(["HOME", "TMP", "TEMP", "TMPDIR"])
 config.environment["LARC_CACHE"] = "off"
