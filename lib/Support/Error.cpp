@@ -19,9 +19,7 @@ char Fault::ID = 0;
 void Fault::log(llvm::raw_ostream &os) const {
   if (!file.empty())
     os << file << ": ";
-  os << "error: " << message;
-  for (const std::string &note : notes)
-    os << "\nnote: " << note;
+  os << message;
 }
 
 std::error_code Fault::convertToErrorCode() const {
@@ -72,28 +70,32 @@ std::string larc::renderError(llvm::Error error, int *exitCode) {
   llvm::raw_string_ostream os(text);
   int code = 1;
   bool any = false;
+  auto startLine = [&](llvm::StringRef file) -> llvm::raw_ostream & {
+    if (any)
+      os << '\n';
+    any = true;
+    if (!file.empty())
+      os << file << ": ";
+    return os << "error: ";
+  };
   llvm::handleAllErrors(
       std::move(error),
       [&](const Fault &fault) {
         if (fault.getKind() == FaultKind::Usage)
           code = 2;
-        if (any)
-          os << '\n';
-        any = true;
-        fault.log(os);
+        startLine(fault.getFile()) << fault.getMessage();
+        for (const std::string &note : fault.getNotes())
+          os << "\nnote: " << note;
       },
       [&](const llvm::ErrorInfoBase &other) {
-        if (any)
-          os << '\n';
-        any = true;
-        os << "error: " << other.message();
+        startLine("") << other.message();
       });
   if (any && exitCode)
     *exitCode = code;
   return text;
 }
 
-std::string larc::quoted(llvm::StringRef name) {
+std::string larc::quoteName(llvm::StringRef name) {
   constexpr size_t limit = 80;
   std::string text = "'";
   // Cutting may split a UTF-8 sequence; fixUTF8 replaces what is broken.

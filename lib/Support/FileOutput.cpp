@@ -122,7 +122,9 @@ writeReplacing(llvm::StringRef path,
     if (!fs::is_regular_file(status))
       return writeStraight(path, write);
     if (!fs::can_write(path))
-      return makeFault("cannot open for writing: permission denied");
+      return makeFault(
+          "cannot open for writing: " +
+          std::make_error_code(std::errc::permission_denied).message());
     if (std::error_code code = fs::real_path(path, target))
       return makeFault("cannot open for writing: " + code.message());
   }

@@ -169,7 +169,7 @@ static Expected<TensorFile> readFrom(ByteSource &source) {
       return tensor.takeError();
     if (Error error = readAll(
             source, {tensor->getRawData(), size_t(tensor->getByteSize())},
-            "tensor " + quoted(entry.name)))
+            "tensor " + quoteName(entry.name)))
       return std::move(error);
     file.tensors.emplace(entry.name, std::move(*tensor));
   }
@@ -232,11 +232,11 @@ static Error checkNames(const TensorFile &file) {
       return makeFault("no tensor of a safetensors file can be named "
                        "'__metadata__'");
     if (!llvm::json::isUTF8(name))
-      return makeFault("name of tensor " + quoted(name) + " is not UTF-8");
+      return makeFault("name of tensor " + quoteName(name) + " is not UTF-8");
   }
   for (const auto &[key, value] : file.metadata)
     if (!llvm::json::isUTF8(key) || !llvm::json::isUTF8(value))
-      return makeFault("metadata " + quoted(key) + " is not UTF-8");
+      return makeFault("metadata " + quoteName(key) + " is not UTF-8");
   return Error::success();
 }
 

@@ -79,7 +79,7 @@ private:
     peek();
     if (pos >= text.size())
       return "the end of the header";
-    return quoted(text.substr(pos, 1)) + " at byte " + std::to_string(pos) +
+    return quoteName(text.substr(pos, 1)) + " at byte " + std::to_string(pos) +
            " of the header";
   }
   Error expected(const Twine &what) {
@@ -166,9 +166,10 @@ Error HeaderParser::parseInteger(const Twine &what, int64_t &value) {
   uint64_t integer;
   if (!llvm::all_of(number, llvm::isDigit))
     return makeFault("expected " + what +
-                     " to be a non-negative integer, found " + quoted(number));
+                     " to be a non-negative integer, found " +
+                     quoteName(number));
   if (number.getAsInteger(10, integer) || integer > maxInteger)
-    return makeFault(what + " is " + quoted(number) + ", more than 2^53");
+    return makeFault(what + " is " + quoteName(number) + ", more than 2^53");
   value = int64_t(integer);
   return Error::success();
 }
@@ -186,9 +187,9 @@ Error HeaderParser::parseObject(
     if (Error error = parseString("a key of " + name, key))
       return error;
     if (!keys.insert(key).second)
-      return makeFault(name + " has two entries named " + quoted(key));
+      return makeFault(name + " has two entries named " + quoteName(key));
     if (!consume(':'))
-      return expected("':' after the key " + quoted(key));
+      return expected("':' after the key " + quoteName(key));
     if (Error error = parseValue(std::move(key)))
       return error;
   } while (consume(','));
@@ -250,13 +251,13 @@ Error HeaderParser::parseMetadata(
     std::map<std::string, std::string> &metadata) {
   return parseObject("'__metadata__'", [&](std::string key) {
     std::string what =
-        "the value of " + quoted(key) + " in '__metadata__' to be a string";
+        "the value of " + quoteName(key) + " in '__metadata__' to be a string";
     return parseString(what, metadata[std::move(key)]);
   });
 }
 
 Error HeaderParser::parseEntry(TensorEntry &entry) {
-  std::string tensor = "tensor " + quoted(entry.name);
+  std::string tensor = "tensor " + quoteName(entry.name);
   bool hasType = false, hasShape = false, hasOffsets = false;
   llvm::SmallVector<int64_t, 2> offsets;
   Error error = parseObject(tensor, [&](std::string key) -> Error {
@@ -269,7 +270,7 @@ Error HeaderParser::parseEntry(TensorEntry &entry) {
       std::optional<DType> type = parseFileDType(name);
       if (!type)
         return makeFault(
-            tensor + " has dtype " + quoted(name) +
+            tensor + " has dtype " + quoteName(name) +
             ", expected one of F64, F32, F16, BF16, I32, I64, BOOL");
       entry.type = *type;
       return Error::success();
@@ -350,18 +351,18 @@ static Error checkCoverage(SafetensorsHeader &header,
   StringRef previous;
   for (const TensorEntry &entry : header.entries) {
     if (available && entry.end > *available)
-      return makeFault("tensor " + quoted(entry.name) + " ends at byte " +
+      return makeFault("tensor " + quoteName(entry.name) + " ends at byte " +
                            Twine(entry.end) + " of the data, but there are " +
                            Twine(*available) + " bytes",
                        {"the file may be truncated"});
     if (entry.begin < end)
-      return makeFault("tensor " + quoted(entry.name) + " starts at byte " +
+      return makeFault("tensor " + quoteName(entry.name) + " starts at byte " +
                        Twine(entry.begin) + " of the data, but tensor " +
-                       quoted(previous) + " before it ends at byte " +
+                       quoteName(previous) + " before it ends at byte " +
                        Twine(end));
     if (entry.begin > end)
       return makeFault("bytes " + Twine(end) + " to " + Twine(entry.begin) +
-                       " of the data, before tensor " + quoted(entry.name) +
+                       " of the data, before tensor " + quoteName(entry.name) +
                        ", belong to no tensor");
     end = entry.end;
     previous = entry.name;

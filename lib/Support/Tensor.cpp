@@ -116,14 +116,15 @@ llvm::Expected<Tensor>
 Tensor::createUninitialized(DType type, llvm::ArrayRef<int64_t> shape,
                             llvm::StringRef name) {
   auto describe = [&] {
-    return (name.empty() ? std::string("a tensor") : "tensor " + quoted(name)) +
+    return (name.empty() ? std::string("a tensor")
+                         : "tensor " + quoteName(name)) +
            " of shape " + formatShape(shape) + " and type " +
            getName(type).str();
   };
   llvm::Expected<int64_t> count = countElements(shape);
   if (!count)
     return name.empty() ? count.takeError()
-                        : makeFault("tensor " + quoted(name) + ": " +
+                        : makeFault("tensor " + quoteName(name) + ": " +
                                     llvm::toString(count.takeError()));
   int64_t bytes;
   if (llvm::MulOverflow(*count, getByteWidth(type), bytes) ||

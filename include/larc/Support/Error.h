@@ -45,8 +45,9 @@ public:
   llvm::StringRef getMessage() const { return message; }
   const std::vector<std::string> &getNotes() const { return notes; }
 
-  /// Prints `FILE: error: MESSAGE` (`error: MESSAGE` without a file) and one
-  /// line `note: NOTE` for each note, without a final newline.
+  /// Prints `FILE: MESSAGE`, or `MESSAGE` without a file: what llvm::toString
+  /// gives, to be quoted in another message. See `renderError` for the full
+  /// form.
   void log(llvm::raw_ostream &os) const override;
 
   std::error_code convertToErrorCode() const override;
@@ -83,7 +84,7 @@ std::string renderError(llvm::Error error, int *exitCode = nullptr);
 
 /// `name` in single quotes, with control characters escaped and cut after 80
 /// bytes, for messages that repeat text from untrusted input.
-std::string quoted(llvm::StringRef name);
+std::string quoteName(llvm::StringRef name);
 
 } // namespace larc
 
