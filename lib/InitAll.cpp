@@ -11,9 +11,7 @@
 #if __has_include("larc/Conversion/Passes.h")
 #include "larc/Conversion/Passes.h"
 #endif
-#if __has_include("larc/Dialect/Larc/IR/LarcDialect.h")
-#include "larc/Dialect/Larc/IR/LarcDialect.h"
-#endif
+#include "larc/Dialect/Larc/IR/Larc.h"
 #if __has_include("larc/Dialect/Larc/Transforms/Passes.h")
 #include "larc/Dialect/Larc/Transforms/Passes.h"
 #endif
@@ -76,9 +74,7 @@
 using namespace mlir;
 
 void larc::registerAllDialects(DialectRegistry &registry) {
-#if __has_include("larc/Dialect/Larc/IR/LarcDialect.h")
   registry.insert<larc::LarcDialect>();
-#endif
   registry.insert<affine::AffineDialect, arith::ArithDialect,
                   bufferization::BufferizationDialect, cf::ControlFlowDialect,
                   func::FuncDialect, index::IndexDialect, LLVM::LLVMDialect,

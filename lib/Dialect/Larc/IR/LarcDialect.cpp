@@ -25,6 +25,23 @@ using namespace larc;
 #define GET_TYPEDEF_CLASSES
 #include "larc/Dialect/Larc/IR/LarcTypes.cpp.inc"
 
+/// `["K", "V"]`, as lists of names stand in the declarations' attributes.
+static FailureOr<SmallVector<StringAttr>> parseNameList(AsmParser &parser) {
+  SmallVector<StringAttr> names;
+  if (parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, [&] {
+        return parser.parseAttribute(names.emplace_back());
+      }))
+    return failure();
+  return names;
+}
+
+static void printNameList(AsmPrinter &printer, ArrayRef<StringAttr> names) {
+  printer << '[';
+  llvm::interleaveComma(names, printer.getStream(),
+                        [&](StringAttr name) { printer.printAttribute(name); });
+  printer << ']';
+}
+
 #define GET_ATTRDEF_CLASSES
 #include "larc/Dialect/Larc/IR/LarcAttributes.cpp.inc"
 

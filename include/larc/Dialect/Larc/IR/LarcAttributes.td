@@ -76,6 +76,12 @@ class Larc_Attr<string cppName, string attrMnemonic> : AttrDef<Larc_Dialect, cpp
   let mnemonic = attrMnemonic;
 }
 
+// A list of axes or names in brackets; an empty one is left out.
+def Larc_NameList : OptionalArrayRefParameter<"::mlir::StringAttr", "names"> {
+  let parser = "parseNameList($_parser)";
+  let printer = "printNameList($_printer, $_self)";
+}
+
 def Larc_FamilyAttr : Larc_Attr<"FamilyDecl", "per"> {
   let summary = "declares one member per level";
   let description = [{
@@ -83,7 +89,7 @@ def Larc_FamilyAttr : Larc_Attr<"FamilyDecl", "per"> {
     whose size differs by level.
   }];
   let parameters = (ins "::mlir::StringAttr":$level, "int64_t":$first,
-                        OptionalArrayRefParameter<"::mlir::StringAttr">:$sized);
+                        Larc_NameList:$sized);
   let assemblyFormat = "`<` struct(params) `>`";
 }
 
@@ -96,7 +102,7 @@ def Larc_OperandDeclAttr : Larc_Attr<"OperandDecl", "operand"> {
     `softmax` along `domain_axis`).
   }];
   let parameters = (ins "::mlir::StringAttr":$name,
-                        OptionalArrayRefParameter<"::mlir::StringAttr">:$axes,
+                        Larc_NameList:$axes,
                         EnumParameter<Larc_OperandKind>:$kind,
                         EnumParameter<Larc_Domain>:$domain,
                         OptionalParameter<"::mlir::StringAttr">:$domain_axis,
@@ -117,9 +123,9 @@ def Larc_StateDeclAttr : Larc_Attr<"StateDecl", "state"> {
     over those axes is positive.
   }];
   let parameters = (ins "::mlir::StringAttr":$name,
-                        OptionalArrayRefParameter<"::mlir::StringAttr">:$axes,
+                        Larc_NameList:$axes,
                         OptionalParameter<"::mlir::FloatAttr">:$init,
-                        OptionalArrayRefParameter<"::mlir::StringAttr">:$nonzero,
+                        Larc_NameList:$nonzero,
                         OptionalParameter<"::larc::FamilyDeclAttr">:$family);
   let assemblyFormat = "`<` struct(params) `>`";
   let extraClassDeclaration = [{
@@ -131,7 +137,7 @@ def Larc_StateDeclAttr : Larc_Attr<"StateDecl", "state"> {
 def Larc_OutputDeclAttr : Larc_Attr<"OutputDecl", "output"> {
   let summary = "declares an output of shape [B, T, H, axes]";
   let parameters = (ins "::mlir::StringAttr":$name,
-                        OptionalArrayRefParameter<"::mlir::StringAttr">:$axes);
+                        Larc_NameList:$axes);
   let assemblyFormat = "`<` struct(params) `>`";
 }
 
@@ -157,7 +163,7 @@ def Larc_AttributeDeclAttr : Larc_Attr<"AttributeDecl", "attribute"> {
   let parameters = (ins "::mlir::StringAttr":$name,
                         EnumParameter<Larc_AttributeKind>:$kind,
                         "::mlir::Attribute":$value,
-                        OptionalArrayRefParameter<"::mlir::StringAttr">:$choices,
+                        Larc_NameList:$choices,
                         OptionalParameter<"::mlir::StringAttr">:$level);
   let assemblyFormat = "`<` struct(params) `>`";
   let extraClassDeclaration = [{

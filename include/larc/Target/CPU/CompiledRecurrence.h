@@ -1,0 +1,79 @@
+//===- CompiledRecurrence.h - Recurrent form compiled for this CPU -*- C++ -*-
+//
+// Part of the larc project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef LARC_TARGET_CPU_COMPILEDRECURRENCE_H
+#define LARC_TARGET_CPU_COMPILEDRECURRENCE_H
+
+#include "larc/Execution/Problem.h"
+
+#include <memory>
+
+namespace larc {
+
+/// What a compiled recurrence is compiled for; B, T, H and lengths are dynamic.
+struct CPUOptions {
+  /// Type of each token operand, constant and output, by declaration.
+  llvm::SmallVector<DType> operandTypes, constantTypes, outputTypes;
+  /// F32 or F64: states, anchors and all arithmetic.
+  DType computeType = DType::F32;
+  /// An LLVM CPU name; empty: the host with all its features.
+  std::string cpu;
+
+  /// The types of `problem`'s tensors.
+  static CPUOptions of(Problem &problem);
+  /// Every data operand and output of `dtype`, gates of `gateDType`.
+  static CPUOptions uniform(RecurrenceOp recurrence, DType dtype, DType gateDType);
+};
+
+/// Hooks of the driver's options.
+struct CompileHooks {
+  std::string printIRAfter; ///< a pass argument, or `all`; printed to stderr
+  bool timing = false;      ///< the passes' times to stderr
+};
+
+/// Work of one token of one head, counted on the flat recurrence as written.
+struct TokenCost {
+  double flops = 0; ///< multiply and add count one each
+  double bytes = 0; ///< operands, outputs once; the state is resident
+};
+
+class CompiledRecurrence {
+public:
+  /// `recurrence` is flat and bound. Errors are emitted at its operations.
+  static mlir::FailureOr<std::unique_ptr<CompiledRecurrence>>
+  compile(RecurrenceOp recurrence, const CPUOptions &options, const CompileHooks &hooks = {});
+  ~CompiledRecurrence();
+
+  /// Runs on tensors of the types compiled for; `results` is what `createResults` made.
+  llvm::Error run(Problem &problem, TensorMap &results, unsigned threads);
+
+  TokenCost getTokenCost() const;
+  /// Scratch bytes a thread.
+  int64_t getWorkspaceBytes() const;
+
+private:
+  CompiledRecurrence();
+  struct Impl;
+  std::unique_ptr<Impl> impl;
+};
+
+/// What `larc compile --emit=` writes for the recurrent form.
+enum class CPUEmit { LLVM, Assembly, Object };
+mlir::LogicalResult emitCPU(RecurrenceOp recurrence, const CPUOptions &options, CPUEmit what,
+                            llvm::raw_ostream &os, const CompileHooks &hooks = {});
+
+/// The measured limits of this machine for f32 or f64: best of interleaved repeats of about 20 ms each.
+struct MachineLimits {
+  double gflops = 0;   ///< multiply-add peak of `threads` threads, two flops each
+  double copyGBps = 0; ///< bytes read plus written a second by a large copy
+};
+llvm::Expected<MachineLimits> measureLimits(DType type, unsigned threads);
+
+} // namespace larc
+
+#endif // LARC_TARGET_CPU_COMPILEDRECURRENCE_H
