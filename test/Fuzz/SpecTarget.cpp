@@ -56,7 +56,9 @@ void larc::fuzzSpec(llvm::StringRef input) {
     messages += diagnostic.str() + "\n";
     return success();
   });
-  auto module = parseSourceString<ModuleOp>(input, &context);
+  // MLIR's lexer reads the zero behind its text.
+  std::string source = input.str();
+  auto module = parseSourceString<ModuleOp>(source, &context);
   if (!module) {
     // Every refusal has a reason.
     if (messages.empty())
