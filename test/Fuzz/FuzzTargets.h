@@ -24,7 +24,7 @@ namespace larc {
 void fuzzSafetensors(llvm::StringRef input);
 
 /// Parses and verifies a spec file; what is valid must survive printing and
-/// parsing again.
+/// parsing again, as it is and canonicalised.
 void fuzzSpec(llvm::StringRef input);
 
 } // namespace larc

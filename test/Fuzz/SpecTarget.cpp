@@ -18,6 +18,8 @@
 #include "mlir/IR/OwningOpRef.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/Parser/Parser.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Transforms/Passes.h"
 #include "llvm/Support/raw_ostream.h"
 
 #include <cstdlib>
@@ -45,6 +47,18 @@ static std::string print(ModuleOp module) {
   return text;
 }
 
+/// Aborts unless the printed module parses and prints the same again.
+static void checkRoundTrip(ModuleOp module) {
+  std::string text = print(module);
+  auto again = parseSourceString<ModuleOp>(text, module.getContext());
+  if (again && print(*again) == text)
+    return;
+  llvm::errs() << "printed text does not round-trip:\n" << text;
+  if (again)
+    llvm::errs() << "second time:\n" << print(*again);
+  std::abort();
+}
+
 void larc::fuzzSpec(llvm::StringRef input) {
   if (llvm::Error error = checkSourceText(input, "input")) {
     renderError(std::move(error));
@@ -66,11 +80,15 @@ void larc::fuzzSpec(llvm::StringRef input) {
     return;
   }
 
-  std::string text = print(*module);
-  auto again = parseSourceString<ModuleOp>(text, &context);
-  if (again && print(*again) == text)
-    return;
-  llvm::errs() << "printed text does not round-trip:\n"
-               << text << messages << (again ? print(*again) : "");
-  std::abort();
+  checkRoundTrip(*module);
+
+  // Folders and canonicalisations keep valid what is valid.
+  PassManager passes(&context);
+  passes.addPass(createCanonicalizerPass());
+  passes.addPass(createCSEPass());
+  if (failed(passes.run(*module))) {
+    llvm::errs() << "canonicalisation fails:\n" << messages;
+    std::abort();
+  }
+  checkRoundTrip(*module);
 }
