@@ -24,7 +24,7 @@ larc.recurrence @delta_cascade(%q[K], %k[K]: data unit(K), %v[V], %s[M]: data un
     attributes(%scale = rsqrt(K))
     -> (o[V])
     summary "two delta-rule memories, the first addressing the second by a softmax"
-    paper "the delta rule of Yang et al., arXiv:2406.06484, in the two passes of Zhang et al., arXiv:2409.07146" {
+    paper "Yang et al., arXiv:2406.06484; Zhang et al., arXiv:2409.07146" {
   // From keys to slots.
   %k_known = larc.contract %Kt, %k over K
   %k_error = larc.sub %s, %k_known

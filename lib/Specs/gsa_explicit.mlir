@@ -1,4 +1,4 @@
-//===- gsa_explicit.mlir - Gated slot attention with write strengths of its own
+//===- gsa_explicit.mlir - Gated slot attention with write strengths -------===//
 //
 // Part of the larc project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

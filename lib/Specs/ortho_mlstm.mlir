@@ -1,4 +1,4 @@
-//===- ortho_mlstm.mlir - The matrix memory of xLSTM, read through its orthogonal factor
+//===- ortho_mlstm.mlir - xLSTM's memory read through its orthogonal factor ===//
 //
 // Part of the larc project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

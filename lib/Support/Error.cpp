@@ -69,7 +69,7 @@ std::string larc::renderError(llvm::Error error, int *exitCode) {
   std::string text;
   llvm::raw_string_ostream os(text);
   int code = 1;
-  bool any = false;
+  bool any = false, failed = false;
   auto startLine = [&](llvm::StringRef file) -> llvm::raw_ostream & {
     if (any)
       os << '\n';
@@ -81,16 +81,20 @@ std::string larc::renderError(llvm::Error error, int *exitCode) {
   llvm::handleAllErrors(
       std::move(error),
       [&](const Fault &fault) {
+        failed = true;
         if (fault.getKind() == FaultKind::Usage)
           code = 2;
+        if (fault.getMessage().empty())
+          return; // Reported where it was found.
         startLine(fault.getFile()) << fault.getMessage();
         for (const std::string &note : fault.getNotes())
           os << "\nnote: " << note;
       },
       [&](const llvm::ErrorInfoBase &other) {
+        failed = true;
         startLine("") << other.message();
       });
-  if (any && exitCode)
+  if (failed && exitCode)
     *exitCode = code;
   return text;
 }

@@ -35,6 +35,8 @@ TEST(Error, Render) {
                   &code),
       "error: one\nerror: two");
   EXPECT_EQ(code, 2);
+  EXPECT_EQ(renderError(makeFault(""), &code), "");
+  EXPECT_EQ(code, 1);
 }
 
 TEST(Error, AddFile) {
