@@ -12,9 +12,7 @@
 #include "larc/Conversion/Passes.h"
 #endif
 #include "larc/Dialect/Larc/IR/Larc.h"
-#if __has_include("larc/Dialect/Larc/Transforms/Passes.h")
 #include "larc/Dialect/Larc/Transforms/Passes.h"
-#endif
 
 #include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
 #include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
@@ -134,9 +132,8 @@ void larc::registerAllDialects(DialectRegistry &registry) {
 
 void larc::registerAllPasses() {
   mlir::registerAllPasses();
-#if __has_include("larc/Dialect/Larc/Transforms/Passes.h")
+
   larc::registerLarcPasses();
-#endif
 #if __has_include("larc/Conversion/Passes.h")
   larc::registerConversionPasses();
 #endif
