@@ -8,9 +8,9 @@
 
 #include "larc/Support/Random.h"
 
-#include "llvm/ADT/STLFunctionalExtras.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SmallVector.h"
 
-#include <algorithm>
 #include <cassert>
 #include <cmath>
 
@@ -136,7 +136,7 @@ void larc::fillSoftmax(Random &random, llvm::MutableArrayRef<double> values,
                        llvm::ArrayRef<int64_t> shape, int64_t axis) {
   fillSlices(random, values, shape, axis,
              [](llvm::MutableArrayRef<double> slice) {
-               double largest = *std::max_element(slice.begin(), slice.end());
+               double largest = *llvm::max_element(slice);
                double sum = 0;
                for (double &value : slice)
                  sum += value = std::exp(value - largest);

@@ -18,7 +18,7 @@ namespace {
 
 /// Runs `target` on every file of a folder of the corpus. The test passes if no
 /// input crashes it.
-void runCorpus(llvm::StringRef name, void (*target)(llvm::StringRef)) {
+static void runCorpus(llvm::StringRef name, void (*target)(llvm::StringRef)) {
   std::string folder = LARC_FUZZ_CORPUS_DIR "/" + name.str();
   int count = 0;
   std::error_code code;

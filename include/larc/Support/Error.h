@@ -79,8 +79,8 @@ llvm::Error addFile(llvm::Error error, llvm::StringRef file);
 /// Consumes `error` and returns the text to print: one or more lines, each
 /// starting with `error:` or `FILE: error:` or `note:`, without a final
 /// newline. A fault without a message was reported where it was found and adds
-/// no text. `exitCode`, if given, becomes 2 if any fault is of the command line,
-/// else 1; it is left alone if `error` is success.
+/// no text. `exitCode`, if given, becomes 2 if any fault is of the command
+/// line, else 1; it is left alone if `error` is success.
 std::string renderError(llvm::Error error, int *exitCode = nullptr);
 
 /// `name` in single quotes, with control characters escaped and cut after 80

@@ -26,14 +26,16 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
 /// What LLVM's software floating point gives for one rounding of `value`.
-uint16_t roundWithAPFloat(double value, const llvm::fltSemantics &semantics) {
+static uint16_t roundWithAPFloat(double value,
+                                 const llvm::fltSemantics &semantics) {
   APFloat number(value);
   bool losesInfo;
   number.convert(semantics, APFloat::rmNearestTiesToEven, &losesInfo);
   return uint16_t(number.bitcastToAPInt().getZExtValue());
 }
 
-double widenWithAPFloat(uint16_t bits, const llvm::fltSemantics &semantics) {
+static double widenWithAPFloat(uint16_t bits,
+                               const llvm::fltSemantics &semantics) {
   APFloat number(semantics, llvm::APInt(16, bits));
   bool losesInfo;
   number.convert(APFloat::IEEEdouble(), APFloat::rmNearestTiesToEven,
@@ -92,8 +94,8 @@ TEST(DType, EveryBFloatRoundTrips) {
 /// Around the middle between every two neighbours of a format: the ties, and
 /// the nearest floats and doubles on both sides of them.
 template <typename Narrow>
-void testTies(const llvm::fltSemantics &semantics, uint32_t infinityBits,
-              Narrow (*fromFloat)(float), Narrow (*fromDouble)(double)) {
+static void testTies(const llvm::fltSemantics &semantics, uint32_t infinityBits,
+                     Narrow (*fromFloat)(float), Narrow (*fromDouble)(double)) {
   for (uint32_t bits = 0; bits < infinityBits; ++bits) {
     double low = widenWithAPFloat(bits, semantics);
     double high = widenWithAPFloat(bits + 1, semantics);
@@ -181,7 +183,7 @@ TEST(DType, Extremes) {
 }
 
 template <typename To, typename From>
-To convertOne(DType from, DType to, From value) {
+static To convertOne(DType from, DType to, From value) {
   To result;
   convertElements(&value, from, &result, to, 1);
   return result;

@@ -23,7 +23,7 @@ struct Moments {
   double variance = 0;
 };
 
-Moments getMoments(const std::vector<double> &values) {
+static Moments getMoments(const std::vector<double> &values) {
   Moments moments;
   for (double value : values)
     moments.mean += value / double(values.size());
@@ -33,7 +33,7 @@ Moments getMoments(const std::vector<double> &values) {
   return moments;
 }
 
-bool isAllFloat(const std::vector<double> &values) {
+static bool isAllFloat(const std::vector<double> &values) {
   for (double value : values)
     if (double(float(value)) != value)
       return false;

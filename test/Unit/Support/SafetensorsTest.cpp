@@ -28,18 +28,18 @@ using llvm::cantFail;
 namespace {
 
 /// A file with the given header and `dataSize` bytes of data.
-std::string makeFile(llvm::StringRef header, size_t dataSize = 0) {
+static std::string makeFile(llvm::StringRef header, size_t dataSize = 0) {
   char length[8];
   llvm::support::endian::write64le(length, header.size());
   return std::string(length, 8) + header.str() + std::string(dataSize, '\0');
 }
 
-std::string errorOf(llvm::StringRef content) {
+static std::string errorOf(llvm::StringRef content) {
   llvm::Expected<TensorFile> file = parseSafetensors(content, "f");
   return file ? "no error" : renderError(file.takeError());
 }
 
-std::string serialize(const TensorFile &file) {
+static std::string serialize(const TensorFile &file) {
   std::string text;
   llvm::raw_string_ostream os(text);
   cantFail(writeSafetensors(os, file));
@@ -445,7 +445,7 @@ TEST_F(SafetensorsFile, HugeClaimsTakeNoMemory) {
 }
 
 /// Reads a pipe into which `content` is written.
-std::string readPipe(llvm::StringRef path, llvm::StringRef content) {
+static std::string readPipe(llvm::StringRef path, llvm::StringRef content) {
   if (mkfifo(path.str().c_str(), 0600) != 0)
     return "no pipe";
   std::thread writer([&] {

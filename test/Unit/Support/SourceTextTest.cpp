@@ -16,7 +16,7 @@ using namespace larc;
 
 namespace {
 
-std::string check(llvm::StringRef text) {
+static std::string check(llvm::StringRef text) {
   return renderError(checkSourceText(text, "f.mlir"));
 }
 

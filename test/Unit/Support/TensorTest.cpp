@@ -20,7 +20,7 @@ using llvm::cantFail;
 namespace {
 
 template <typename T>
-std::string messageOf(llvm::Expected<T> value) {
+static std::string messageOf(llvm::Expected<T> value) {
   EXPECT_FALSE(bool(value));
   return value ? "" : renderError(value.takeError());
 }
