@@ -32,6 +32,18 @@ static InFlightDiagnostic emitAt(MLIRContext *context, std::optional<Location> l
   return emitError(loc.value_or(UnknownLoc::get(context)));
 }
 
+/// `value` as an array; an error where it is a family.
+static FailureOr<ArrayType> requireArray(MLIRContext *context, std::optional<Location> loc,
+                                         StringRef what, Value value) {
+  auto array = dyn_cast<ArrayType>(value.getType());
+  if (array)
+    return array;
+  if (isa<FamilyType>(value.getType()))
+    return emitAt(context, loc) << what
+                                << " takes an array, not a family; read one with larc.member";
+  return emitAt(context, loc) << what << " takes an array, not an index of levels";
+}
+
 /// The type of `operands` multiplied and reduced over `axes`; an error where no operand
 /// has one of the axes.
 static LogicalResult inferReduced(MLIRContext *context, std::optional<Location> loc,
@@ -41,10 +53,10 @@ static LogicalResult inferReduced(MLIRContext *context, std::optional<Location> 
     return failure();
   ArrayType type = ArrayType::scalar(context);
   for (Value operand : operands) {
-    auto array = dyn_cast<ArrayType>(operand.getType());
-    if (!array)
-      return emitAt(context, loc) << what << " takes arrays, not a family";
-    type = ArrayType::unionOf(type, array);
+    FailureOr<ArrayType> array = requireArray(context, loc, what, operand);
+    if (failed(array))
+      return failure();
+    type = ArrayType::unionOf(type, *array);
   }
   SmallVector<StringAttr> reduced = axisList(axes);
   if (reduced.empty())
@@ -214,10 +226,12 @@ LogicalResult NormalizeOp::verify() {
 
 LogicalResult OrthogonalizeOp::inferReturnTypes(MLIRContext *context, std::optional<Location> loc,
                                                 Adaptor adaptor, SmallVectorImpl<Type> &types) {
-  auto array = dyn_cast<ArrayType>(adaptor.getOperand().getType());
+  FailureOr<ArrayType> required =
+      requireArray(context, loc, "an orthogonalisation", adaptor.getOperand());
   StringAttr rows = adaptor.getRowsAttr(), columns = adaptor.getColumnsAttr();
-  if (!array || !rows || !columns)
+  if (failed(required) || !rows || !columns)
     return failure();
+  ArrayType array = *required;
   if (rows == columns || !array.hasAxis(rows) || !array.hasAxis(columns))
     return emitAt(context, loc) << "an orthogonalisation needs two axes of its operand "
                                 << spell(array) << ", but is over '" << rows.getValue()
@@ -319,10 +333,11 @@ LogicalResult OrthogonalizeOp::verify() {
 
 LogicalResult RenameOp::inferReturnTypes(MLIRContext *context, std::optional<Location> loc,
                                          Adaptor adaptor, SmallVectorImpl<Type> &types) {
-  auto array = dyn_cast<ArrayType>(adaptor.getOperand().getType());
+  FailureOr<ArrayType> required = requireArray(context, loc, "a renaming", adaptor.getOperand());
   StringAttr from = adaptor.getFromAttr(), to = adaptor.getToAttr();
-  if (!array || !from || !to)
+  if (failed(required) || !from || !to)
     return failure();
+  ArrayType array = *required;
   if (!array.hasAxis(from))
     return emitAt(context, loc) << "axis '" << from.getValue() << "' to rename is not an axis of "
                                 << spell(array);
@@ -358,10 +373,11 @@ void RenameOp::print(OpAsmPrinter &printer) {
 
 LogicalResult SliceOp::inferReturnTypes(MLIRContext *context, std::optional<Location> loc,
                                         Adaptor adaptor, SmallVectorImpl<Type> &types) {
-  auto array = dyn_cast<ArrayType>(adaptor.getOperand().getType());
+  FailureOr<ArrayType> required = requireArray(context, loc, "a slice", adaptor.getOperand());
   StringAttr axis = adaptor.getAxisAttr();
-  if (!array || !axis)
+  if (failed(required) || !axis)
     return failure();
+  ArrayType array = *required;
   if (!array.hasAxis(axis))
     return emitAt(context, loc) << "a slice along axis '" << axis.getValue() << "' of "
                                 << spell(array) << ", which does not have it";
@@ -493,9 +509,12 @@ LogicalResult InsertOp::verify() {
 // AnchorOp
 //===----------------------------------------------------------------------===//
 
-LogicalResult AnchorOp::inferReturnTypes(MLIRContext *, std::optional<Location>, Adaptor adaptor,
-                                         SmallVectorImpl<Type> &types) {
-  types.push_back(adaptor.getState().getType());
+LogicalResult AnchorOp::inferReturnTypes(MLIRContext *context, std::optional<Location> loc,
+                                         Adaptor adaptor, SmallVectorImpl<Type> &types) {
+  FailureOr<ArrayType> array = requireArray(context, loc, "an anchor", adaptor.getState());
+  if (failed(array))
+    return failure();
+  types.push_back(*array);
   return success();
 }
 

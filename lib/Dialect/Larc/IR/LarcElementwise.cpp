@@ -36,12 +36,16 @@ static LogicalResult inferUnion(MLIRContext *context, ValueRange operands,
   return success();
 }
 
-/// Says which operand is a family, where an array is wanted.
+/// Refuses a family or an index, where an array is wanted.
 static ParseResult requireArrays(OpAsmParser &parser, OperationState &result) {
-  for (Value operand : result.operands)
-    if (!isa<ArrayType>(operand.getType()))
+  for (Value operand : result.operands) {
+    if (isa<FamilyType>(operand.getType()))
       return parser.emitError(parser.getNameLoc())
              << "'" << result.name << "' takes arrays, not a family; read one with larc.member";
+    if (!isa<ArrayType>(operand.getType()))
+      return parser.emitError(parser.getNameLoc())
+             << "'" << result.name << "' takes arrays, not an index of levels";
+  }
   return success();
 }
 

@@ -24,6 +24,19 @@ using Argument = OpAsmParser::Argument;
 // Parsing
 //===----------------------------------------------------------------------===//
 
+/// The domain of an operand that names none.
+static Domain usualDomainOf(OperandKind kind) {
+  switch (kind) {
+  case OperandKind::Data:
+    return Domain::Normal;
+  case OperandKind::Gate:
+    return Domain::LogDecay;
+  case OperandKind::Coefficient:
+    return Domain::Interval;
+  }
+  return Domain::Normal;
+}
+
 namespace {
 
 /// Parses the declarations of a recurrence, collecting the step's arguments.
@@ -103,9 +116,7 @@ struct SignatureParser {
       return failure();
     if (std::optional<OperandKind> known = symbolizeOperandKind(keyword)) {
       kind = *known;
-      domain = kind == OperandKind::Gate          ? Domain::LogDecay
-               : kind == OperandKind::Coefficient ? Domain::Interval
-                                                  : Domain::Normal;
+      domain = usualDomainOf(kind);
       loc = parser.getCurrentLocation();
       if (failed(parser.parseOptionalKeyword(&keyword)))
         return success();
@@ -353,131 +364,161 @@ ParseResult RecurrenceOp::parse(OpAsmParser &parser, OperationState &result) {
 // Printing
 //===----------------------------------------------------------------------===//
 
-static void printAxesIn(OpAsmPrinter &printer, char open, ArrayRef<StringAttr> axes, char close) {
+static void printAxesIn(raw_ostream &os, char open, ArrayRef<StringAttr> axes, char close) {
   if (axes.empty())
     return;
-  printer << open;
-  llvm::interleaveComma(axes, printer.getStream(),
-                        [&](StringAttr axis) { printer << axis.getValue(); });
-  printer << close;
+  os << open;
+  llvm::interleaveComma(axes, os, [&](StringAttr axis) { os << axis.getValue(); });
+  os << close;
 }
 
-static void printFamily(OpAsmPrinter &printer, FamilyDeclAttr family) {
+static void printFamily(raw_ostream &os, FamilyDeclAttr family) {
   if (!family)
     return;
-  printer << " per " << family.getLevel().getValue();
+  os << " per " << family.getLevel().getValue();
   if (family.getFirst())
-    printer << " from " << family.getFirst();
+    os << " from " << family.getFirst();
   if (!family.getSized().empty()) {
-    printer << " sizes";
-    printAxesIn(printer, '(', family.getSized(), ')');
+    os << " sizes";
+    printAxesIn(os, '(', family.getSized(), ')');
   }
 }
 
-static void printOperands(OpAsmPrinter &printer, ArrayAttr decls) {
-  printer << '(';
-  llvm::interleaveComma(decls.getAsRange<OperandDeclAttr>(), printer.getStream(),
-                        [&](OperandDeclAttr decl) {
-                          printer << '%' << decl.getName().getValue();
-                          printAxesIn(printer, '[', decl.getAxes(), ']');
-                          printFamily(printer, decl.getFamily());
-                          if (decl.getKind() == OperandKind::Data &&
-                              decl.getDomain() == Domain::Normal)
-                            return;
-                          printer << ": " << stringifyOperandKind(decl.getKind()) << ' '
-                                  << stringifyDomain(decl.getDomain());
-                          if (StringAttr axis = decl.getDomainAxis())
-                            printAxesIn(printer, '(', axis, ')');
-                        });
-  printer << ')';
-}
-
-static void printStates(OpAsmPrinter &printer, ArrayAttr decls) {
-  if (decls.empty())
+static void printOperand(raw_ostream &os, OperandDeclAttr decl) {
+  os << '%' << decl.getName().getValue();
+  printAxesIn(os, '[', decl.getAxes(), ']');
+  printFamily(os, decl.getFamily());
+  bool usualDomain = decl.getDomain() == usualDomainOf(decl.getKind()) && !decl.getDomainAxis();
+  if (usualDomain && decl.getKind() == OperandKind::Data)
     return;
-  printer << " state(";
-  llvm::interleaveComma(decls.getAsRange<StateDeclAttr>(), printer.getStream(),
-                        [&](StateDeclAttr decl) {
-                          printer << '%' << decl.getName().getValue();
-                          printAxesIn(printer, '[', decl.getAxes(), ']');
-                          printFamily(printer, decl.getFamily());
-                          if (decl.isRequired()) {
-                            printer << " required";
-                          } else if (!decl.getInit().getValue().isPosZero()) {
-                            printer << " = ";
-                            asm_format::printReal(printer, decl.getInit());
-                          }
-                          if (!decl.getNonzero().empty()) {
-                            printer << " nonzero";
-                            printAxesIn(printer, '(', decl.getNonzero(), ')');
-                          }
-                        });
-  printer << ')';
+  os << ": " << stringifyOperandKind(decl.getKind());
+  if (usualDomain)
+    return;
+  os << ' ' << stringifyDomain(decl.getDomain());
+  if (StringAttr axis = decl.getDomainAxis())
+    printAxesIn(os, '(', axis, ')');
 }
 
-static void printAttributeDecl(OpAsmPrinter &printer, AttributeDeclAttr decl) {
-  printer << (decl.getKind() == AttributeKind::Real ? "%" : "") << decl.getName().getValue();
+static void printOperands(raw_ostream &os, ArrayAttr decls) {
+  os << '(';
+  llvm::interleaveComma(decls.getAsRange<OperandDeclAttr>(), os,
+                        [&](OperandDeclAttr decl) { printOperand(os, decl); });
+  os << ')';
+}
+
+static void printState(raw_ostream &os, StateDeclAttr decl) {
+  os << '%' << decl.getName().getValue();
+  printAxesIn(os, '[', decl.getAxes(), ']');
+  printFamily(os, decl.getFamily());
+  if (decl.isRequired()) {
+    os << " required";
+  } else if (!decl.getInit().getValue().isPosZero()) {
+    os << " = ";
+    asm_format::printReal(os, decl.getInit());
+  }
+  if (!decl.getNonzero().empty()) {
+    os << " nonzero";
+    printAxesIn(os, '(', decl.getNonzero(), ')');
+  }
+}
+
+static void printAttributeDecl(raw_ostream &os, AttributeDeclAttr decl) {
+  os << (decl.getKind() == AttributeKind::Real ? "%" : "") << decl.getName().getValue();
   switch (decl.getKind()) {
   case AttributeKind::Real:
-    printer << " = ";
+    os << " = ";
     if (auto size = dyn_cast<SizeFnAttr>(decl.getValue()))
-      printer << stringifySizeFunction(size.getFunction()) << '(' << size.getAxis().getValue()
-              << ')';
+      os << stringifySizeFunction(size.getFunction()) << '(' << size.getAxis().getValue() << ')';
     else
-      asm_format::printReal(printer, cast<FloatAttr>(decl.getValue()));
+      asm_format::printReal(os, cast<FloatAttr>(decl.getValue()));
     return;
   case AttributeKind::Integer:
-    printer << " = " << cast<IntegerAttr>(decl.getValue()).getInt();
+    os << " = " << cast<IntegerAttr>(decl.getValue()).getInt();
     return;
   case AttributeKind::Period:
-    printer << " = period(" << cast<IntegerAttr>(decl.getValue()).getInt() << ')';
+    os << " = period(" << cast<IntegerAttr>(decl.getValue()).getInt() << ')';
     return;
   case AttributeKind::Choice:
-    printer << " = " << cast<StringAttr>(decl.getValue()).getValue() << " of ";
-    printAxesIn(printer, '[', decl.getChoices(), ']');
+    os << " = " << cast<StringAttr>(decl.getValue()).getValue() << " of ";
+    printAxesIn(os, '[', decl.getChoices(), ']');
     return;
   case AttributeKind::Schedule:
-    printer << '[' << decl.getLevel().getValue() << "] = [";
-    llvm::interleaveComma(cast<DenseI64ArrayAttr>(decl.getValue()).asArrayRef(),
-                          printer.getStream());
-    printer << ']';
+    os << '[' << decl.getLevel().getValue() << "] = [";
+    llvm::interleaveComma(cast<DenseI64ArrayAttr>(decl.getValue()).asArrayRef(), os);
+    os << ']';
     return;
   }
+}
+
+/// The parts of a signature after the name, each as it is written.
+static SmallVector<std::string> renderSignature(RecurrenceOp op) {
+  SmallVector<std::string> parts;
+  auto add = [&](function_ref<void(raw_ostream &)> print) {
+    llvm::raw_string_ostream os(parts.emplace_back());
+    print(os);
+  };
+  add([&](raw_ostream &os) { printOperands(os, op.getTokenOperands()); });
+  if (!op.getConstants().empty())
+    add([&](raw_ostream &os) { printOperands(os << "constant", op.getConstants()); });
+  if (!op.getStates().empty())
+    add([&](raw_ostream &os) {
+      os << "state(";
+      llvm::interleaveComma(op.getStates().getAsRange<StateDeclAttr>(), os,
+                            [&](StateDeclAttr decl) { printState(os, decl); });
+      os << ')';
+    });
+  if (!op.getAttributeDecls().empty())
+    add([&](raw_ostream &os) {
+      os << "attributes(";
+      llvm::interleaveComma(op.getAttributeDecls().getAsRange<AttributeDeclAttr>(), os,
+                            [&](AttributeDeclAttr decl) { printAttributeDecl(os, decl); });
+      os << ')';
+    });
+  add([&](raw_ostream &os) {
+    os << "-> (";
+    llvm::interleaveComma(op.getOutputs().getAsRange<OutputDeclAttr>(), os,
+                          [&](OutputDeclAttr decl) {
+                            os << decl.getName().getValue();
+                            printAxesIn(os, '[', decl.getAxes(), ']');
+                          });
+    os << ')';
+  });
+  if (std::optional<DictionaryAttr> dims = op.getDims())
+    add([&](raw_ostream &os) {
+      os << "dims(";
+      llvm::interleaveComma(*dims, os, [&](NamedAttribute size) {
+        os << size.getName().getValue() << " = " << cast<IntegerAttr>(size.getValue()).getInt();
+      });
+      os << ')';
+    });
+  if (op.getSummaryAttr())
+    add([&](raw_ostream &os) { os << "summary " << op.getSummaryAttr(); });
+  if (op.getPaperAttr())
+    add([&](raw_ostream &os) { os << "paper " << op.getPaperAttr(); });
+  return parts;
 }
 
 void RecurrenceOp::print(OpAsmPrinter &printer) {
   printer << ' ';
   printer.printSymbolName(getSymName());
-  printOperands(printer, getTokenOperands());
-  if (!getConstants().empty()) {
-    printer << " constant";
-    printOperands(printer, getConstants());
+  // A signature that does not fit a line has a line for each part.
+  SmallVector<std::string> parts = renderSignature(*this);
+  size_t length = getSymName().size();
+  for (const std::string &part : parts)
+    length += part.size() + 1;
+  printer << parts.front();
+  for (StringRef part : ArrayRef(parts).drop_front()) {
+    if (length <= 76) {
+      printer << ' ' << part;
+      continue;
+    }
+    printer.increaseIndent();
+    printer.increaseIndent();
+    printer.printNewline();
+    printer << part;
+    printer.decreaseIndent();
+    printer.decreaseIndent();
   }
-  printStates(printer, getStates());
-  if (!getAttributeDecls().empty()) {
-    printer << " attributes(";
-    llvm::interleaveComma(getAttributeDecls().getAsRange<AttributeDeclAttr>(), printer.getStream(),
-                          [&](AttributeDeclAttr decl) { printAttributeDecl(printer, decl); });
-    printer << ')';
-  }
-  printer << " -> (";
-  llvm::interleaveComma(getOutputs().getAsRange<OutputDeclAttr>(), printer.getStream(),
-                        [&](OutputDeclAttr decl) {
-                          printer << decl.getName().getValue();
-                          printAxesIn(printer, '[', decl.getAxes(), ']');
-                        });
-  printer << ')';
-  if (std::optional<DictionaryAttr> dims = getDims()) {
-    printer << " dims(";
-    llvm::interleaveComma(*dims, printer.getStream(), [&](NamedAttribute size) {
-      printer << size.getName().getValue() << " = " << cast<IntegerAttr>(size.getValue()).getInt();
-    });
-    printer << ')';
-  }
-  if (getSummaryAttr())
-    printer << " summary " << getSummaryAttr();
-  if (getPaperAttr())
-    printer << " paper " << getPaperAttr();
   SmallVector<StringRef> inherent = {"sym_name", "token_operands",  "constants", "states",
                                      "outputs",  "attribute_decls", "dims",      "summary",
                                      "paper"};
@@ -512,6 +553,19 @@ void RecurrenceOp::getAsmBlockArgumentNames(Region &region, OpAsmSetValueNameFn 
 
 namespace {
 
+/// A letter or '_' and then letters, digits and '_': what the syntax takes as the name of
+/// a tensor.
+bool isIdentifier(StringAttr name) {
+  StringRef text = name.getValue();
+  return !text.empty() && !llvm::isDigit(text.front()) &&
+         llvm::all_of(text, [](char c) { return llvm::isAlnum(c) || c == '_'; });
+}
+
+/// The axes that every tensor has in front of its own.
+bool isReservedAxis(StringAttr axis) {
+  return llvm::is_contained({"B", "T", "H", "N"}, axis.getValue());
+}
+
 /// The declarations of a recurrence against each other.
 struct SignatureVerifier {
   RecurrenceOp op;
@@ -519,8 +573,10 @@ struct SignatureVerifier {
   llvm::StringSet<> levels;
 
   LogicalResult addName(StringAttr name, StringRef what) {
-    if (name.getValue().empty())
-      return op.emitOpError("has ") << what << " without a name";
+    if (!isIdentifier(name))
+      return op.emitOpError("declares ") << what << " '" << name.getValue()
+                                         << "', which is not a letter and then letters, digits "
+                                         << "and '_'";
     if (!names.insert(name.getValue()).second)
       return op.emitOpError("declares '") << name.getValue() << "' twice";
     if (name == "cu_seqlens" || name == "position")
@@ -531,10 +587,14 @@ struct SignatureVerifier {
 
   LogicalResult checkAxes(StringAttr name, ArrayRef<StringAttr> axes) {
     for (auto [i, axis] : llvm::enumerate(axes)) {
+      if (!isIdentifier(axis))
+        return op.emitOpError("declares '")
+               << name.getValue() << "' with an axis '" << axis.getValue()
+               << "', which is not a letter and then letters, digits and '_'";
       if (llvm::is_contained(axes.take_front(i), axis))
         return op.emitOpError("declares '")
                << name.getValue() << "' with axis '" << axis.getValue() << "' twice";
-      if (llvm::is_contained({"B", "T", "H", "N"}, axis.getValue()))
+      if (isReservedAxis(axis))
         return op.emitOpError("declares '")
                << name.getValue() << "' with an axis '" << axis.getValue()
                << "': B, T, H and N are the batch's, the tokens', the heads' and the sequences'";
@@ -597,6 +657,8 @@ struct SignatureVerifier {
     if (!entries || entries.empty() || !decl.getLevel())
       return op.emitOpError("declares '")
              << decl.getName().getValue() << "', which needs a list of integers and a level axis";
+    if (failed(checkAxes(decl.getName(), decl.getLevel())))
+      return failure();
     int64_t previous = 0;
     for (auto [i, entry] : llvm::enumerate(entries.asArrayRef())) {
       if (i == 0 ? entry != 1 : entry <= previous)
@@ -612,7 +674,8 @@ struct SignatureVerifier {
     auto integer = dyn_cast<IntegerAttr>(decl.getValue());
     switch (decl.getKind()) {
     case AttributeKind::Real:
-      if (!isa<FloatAttr, SizeFnAttr>(decl.getValue()))
+      if (auto number = dyn_cast<FloatAttr>(decl.getValue());
+          number ? !number.getType().isF64() : !isa<SizeFnAttr>(decl.getValue()))
         return op.emitOpError("declares '") << decl.getName().getValue()
                                             << "' with a value that is no real number";
       return success();
@@ -627,6 +690,10 @@ struct SignatureVerifier {
                                             << "' with a period that is not positive";
       return success();
     case AttributeKind::Choice:
+      for (auto [i, choice] : llvm::enumerate(decl.getChoices()))
+        if (llvm::is_contained(decl.getChoices().take_front(i), choice))
+          return op.emitOpError("declares '") << decl.getName().getValue() << "' with choice '"
+                                              << choice.getValue() << "' twice";
       if (!llvm::is_contained(decl.getChoices(), dyn_cast<StringAttr>(decl.getValue())))
         return op.emitOpError("declares '") << decl.getName().getValue()
                                             << "' with a value that is not one of its choices";
@@ -651,9 +718,36 @@ struct SignatureVerifier {
     return success();
   }
 
+  /// The tensors of a family are named by its name and a level.
+  LogicalResult checkMemberNames(StringAttr family) {
+    for (StringRef name : names.keys()) {
+      StringRef level = name;
+      if (level.consume_front(family.getValue()) && !level.empty() &&
+          llvm::all_of(level, llvm::isDigit))
+        return op.emitOpError("declares '") << name << "', the name of a member of the family '"
+                                            << family.getValue() << "'";
+    }
+    return success();
+  }
+
+  LogicalResult checkMemberNames() {
+    for (ArrayAttr decls : {op.getTokenOperands(), op.getConstants()})
+      for (auto decl : decls.getAsRange<OperandDeclAttr>())
+        if (decl.getFamily() && failed(checkMemberNames(decl.getName())))
+          return failure();
+    for (auto decl : op.getStates().getAsRange<StateDeclAttr>())
+      if (decl.getFamily() && failed(checkMemberNames(decl.getName())))
+        return failure();
+    return success();
+  }
+
   LogicalResult checkOutputs() {
     llvm::StringSet<> outputs;
     for (auto decl : op.getOutputs().getAsRange<OutputDeclAttr>()) {
+      if (!isIdentifier(decl.getName()))
+        return op.emitOpError("declares output '")
+               << decl.getName().getValue()
+               << "', which is not a letter and then letters, digits and '_'";
       if (!outputs.insert(decl.getName().getValue()).second)
         return op.emitOpError("declares output '") << decl.getName().getValue() << "' twice";
       if (failed(checkAxes(decl.getName(), decl.getAxes())))
@@ -672,7 +766,8 @@ LogicalResult RecurrenceOp::verify() {
   if (failed(verifier.checkAttributes()) ||
       failed(verifier.checkOperands(getTokenOperands(), "an operand")) ||
       failed(verifier.checkOperands(getConstants(), "a constant")) ||
-      failed(verifier.checkStates()) || failed(verifier.checkOutputs()))
+      failed(verifier.checkStates()) || failed(verifier.checkMemberNames()) ||
+      failed(verifier.checkOutputs()))
     return failure();
   if (std::optional<DictionaryAttr> dims = getDims())
     for (NamedAttribute size : *dims) {
@@ -743,6 +838,13 @@ LogicalResult RecurrenceOp::verifyRegions() {
       for (Attribute axis : broadcast.getAxes())
         if (failed(check(cast<StringAttr>(axis), op)))
           return WalkResult::interrupt();
+    if (auto rename = dyn_cast<RenameOp>(op))
+      if (!isIdentifier(rename.getToAttr()) || isReservedAxis(rename.getToAttr())) {
+        op->emitOpError("makes an axis '")
+            << rename.getTo() << "': expected a letter and then letters, digits and '_', and not "
+            << "B, T, H or N";
+        return WalkResult::interrupt();
+      }
     if (auto levels = dyn_cast<LevelsOp>(op);
         levels && llvm::none_of(getAttributeDecls().getAsRange<AttributeDeclAttr>(),
                                 [&](AttributeDeclAttr decl) {

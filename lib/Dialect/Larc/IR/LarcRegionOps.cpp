@@ -257,6 +257,10 @@ LogicalResult FireOp::verify() {
   auto recurrence = (*this)->getParentOfType<RecurrenceOp>();
   if (!recurrence || !recurrence.getPeriodDecl())
     return emitOpError("needs a recurrence with an attribute of kind period");
+  if (!isa<StringAttr>(getInterval()) && (getIndex() || getOffset()))
+    return emitOpError("takes an index with a schedule only");
+  if (!getIndex() && getOffset() < 0)
+    return emitOpError("needs an index that is not negative, not ") << getOffset();
   if (auto name = dyn_cast<StringAttr>(getInterval())) {
     AttributeDeclAttr decl = recurrence.lookupAttribute(name);
     if (!decl || decl.getKind() != AttributeKind::Schedule)
@@ -311,6 +315,7 @@ ParseResult ChooseOp::parse(OpAsmParser &parser, OperationState &result) {
 
 void ChooseOp::print(OpAsmPrinter &printer) {
   printer << ' ' << getAttribute() << " {";
+  printer.increaseIndent();
   for (auto [labels, region] : llvm::zip(getCases(), getRegions())) {
     printer.printNewline();
     printer << "case ";
@@ -318,6 +323,7 @@ void ChooseOp::print(OpAsmPrinter &printer) {
     printer << ' ';
     printer.printRegion(region, /*printEntryBlockArgs=*/false);
   }
+  printer.decreaseIndent();
   printer.printNewline();
   printer << '}';
   printer.printOptionalAttrDict((*this)->getAttrs(), {"attribute", "cases"});

@@ -9,6 +9,8 @@
 #include "TypeScope.h"
 
 #include "mlir/IR/BuiltinTypes.h"
+#include "llvm/ADT/APFloat.h"
+#include "llvm/ADT/SmallString.h"
 
 #include <limits>
 
@@ -125,8 +127,11 @@ ParseResult asm_format::parseReal(OpAsmParser &parser, FloatAttr &value) {
   Builder &builder = parser.getBuilder();
   bool negative = succeeded(parser.parseOptionalMinus());
   StringRef keyword;
-  double number = std::numeric_limits<double>::infinity();
-  if (failed(parser.parseOptionalKeyword(&keyword, {"inf"}))) {
+  double number;
+  if (succeeded(parser.parseOptionalKeyword(&keyword, {"inf", "nan"}))) {
+    number = keyword == "inf" ? std::numeric_limits<double>::infinity()
+                              : std::numeric_limits<double>::quiet_NaN();
+  } else {
     int64_t integer;
     OptionalParseResult isInteger = parser.parseOptionalInteger(integer);
     if (isInteger.has_value()) {
@@ -143,12 +148,29 @@ ParseResult asm_format::parseReal(OpAsmParser &parser, FloatAttr &value) {
   return success();
 }
 
-void asm_format::printReal(OpAsmPrinter &printer, FloatAttr value) {
-  if (value.getValue().isInfinity()) {
-    printer << (value.getValue().isNegative() ? "-inf" : "inf");
+void asm_format::printReal(raw_ostream &os, FloatAttr value) {
+  const APFloat &number = value.getValue();
+  if (number.isNaN()) {
+    os << "nan";
     return;
   }
-  printer.printFloat(value.getValue());
+  if (number.isInfinity()) {
+    os << (number.isNegative() ? "-inf" : "inf");
+    return;
+  }
+  // As few digits as give the number back; 17 always do.
+  SmallString<32> text;
+  for (unsigned digits = 1; digits <= 17; ++digits) {
+    text.clear();
+    number.toString(text, digits, /*FormatMaxPadding=*/3);
+    if (APFloat(number.getSemantics(), text).bitwiseIsEqual(number))
+      break;
+  }
+  os << text;
+}
+
+void asm_format::printReal(OpAsmPrinter &printer, FloatAttr value) {
+  printReal(printer.getStream(), value);
 }
 
 //===----------------------------------------------------------------------===//

@@ -70,9 +70,10 @@ mlir::ParseResult parseAxis(mlir::OpAsmParser &parser, mlir::StringAttr &axis);
 /// `K, V` (at least one), as an array of strings.
 mlir::ParseResult parseAxes(mlir::OpAsmParser &parser, mlir::ArrayAttr &axes);
 void printAxes(mlir::OpAsmPrinter &printer, mlir::ArrayRef<mlir::Attribute> axes);
-/// A real number: `1.5`, `2`, `-3.0e-4`, `inf`, `-inf`.
+/// A real number: `1.5`, `2`, `-3.0e-4`, `inf`, `-inf`, `nan`.
 mlir::ParseResult parseReal(mlir::OpAsmParser &parser, mlir::FloatAttr &value);
 void printReal(mlir::OpAsmPrinter &printer, mlir::FloatAttr value);
+void printReal(llvm::raw_ostream &os, mlir::FloatAttr value);
 
 /// An index into levels: `2`, `%l`, `%l -1`. Sets `offset` and appends the operand if
 /// there is one.
