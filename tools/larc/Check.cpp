@@ -1,0 +1,391 @@
+//===- Check.cpp - larc check ---------------------------------------------===//
+//
+// Part of the larc project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "CommandLine.h"
+#include "Dims.h"
+#include "Session.h"
+
+#include "larc/Execution/Compare.h"
+#include "larc/Reference/Reference.h"
+#include "larc/Support/Error.h"
+#include "larc/Support/Safetensors.h"
+
+#include <cstring>
+
+using namespace larc;
+using namespace larc::driver;
+
+namespace {
+
+/// One tensor's comparison.
+struct Row {
+  std::string name;
+  llvm::SmallVector<int64_t> shape;
+  double maxAbs = 0, rel = 0, limit = 0;
+  bool pass = false;
+};
+
+/// One file's comparison, or that of random inputs.
+struct CheckReport {
+  std::string spec, file, dims;
+  Form form = Form::Reference;
+  DType dtype = DType::F64;
+  /// Where expected values come from, if not from the file.
+  std::string expectedFrom;
+  std::vector<Row> rows;
+  /// What went wrong before anything could be compared.
+  std::string error;
+
+  bool pass() const {
+    return error.empty() &&
+           llvm::all_of(rows, [](const Row &row) { return row.pass; });
+  }
+};
+
+} // namespace
+
+static bool isExpectedName(llvm::StringRef name) {
+  return name.starts_with("out.") || name.starts_with("final.") ||
+         isGradientName(name);
+}
+
+/// Compares `results` with every tensor of `expected`.
+static llvm::Error compareAll(const Options &options, const TensorMap &results,
+                              const TensorMap &expected, CheckReport &report) {
+  // The results of the reference are float64, whatever the inputs were.
+  double base = options.tolerance.value_or(getDefaultTolerance(report.dtype));
+  llvm::SmallVector<llvm::StringRef> known;
+  for (const auto &entry : results)
+    known.push_back(entry.first);
+  for (const auto &[name, tensor] : expected) {
+    auto it = results.find(name);
+    if (it == results.end())
+      return makeFault("nothing computed is called " + quoteName(name) +
+                           didYouMean(name, known),
+                       {"computed are " + llvm::join(known, ", ")});
+    double limit = isGradientName(name) ? 3 * base : base;
+    llvm::Expected<Comparison> comparison =
+        compareTensors(name, it->second, tensor, limit);
+    if (!comparison)
+      return comparison.takeError();
+    report.rows.push_back(Row{name, llvm::to_vector(tensor.getShape()),
+                              comparison->maxAbs, comparison->rel, limit,
+                              comparison->pass});
+  }
+  return llvm::Error::success();
+}
+
+//===----------------------------------------------------------------------===//
+// Files
+//===----------------------------------------------------------------------===//
+
+/// Whether converting `original` to `bound` changed any value. NaNs that stay
+/// NaNs are no change.
+static llvm::Expected<bool> isRounded(const Tensor &original,
+                                      const Tensor &bound) {
+  if (original.getDType() == bound.getDType() || !isFloat(bound.getDType()))
+    return false;
+  llvm::Expected<Tensor> before = original.toFloat64();
+  if (!before)
+    return before.takeError();
+  llvm::Expected<Tensor> after = bound.toFloat64();
+  if (!after)
+    return after.takeError();
+  auto changed = [](auto pair) {
+    auto [a, b] = pair;
+    return a != b && !(a != a && b != b);
+  };
+  return llvm::any_of(
+      llvm::zip(before->getValues<double>(), after->getValues<double>()),
+      changed);
+}
+
+static llvm::Expected<bool> isAnyRounded(const TensorMap &originals,
+                                         const Problem &problem) {
+  for (const auto &[name, original] : originals) {
+    auto it = problem.storage.find(name);
+    if (it == problem.storage.end())
+      continue;
+    llvm::Expected<bool> rounded = isRounded(original, it->second);
+    if (!rounded || *rounded)
+      return rounded;
+  }
+  return false;
+}
+
+/// What `check` has to know of a file beside its inputs.
+namespace {
+struct Expectations {
+  TensorMap expected;
+  /// Copies of the inputs, if a conversion may round them.
+  TensorMap originals;
+  bool gradients = false;
+};
+} // namespace
+
+/// Takes the expected tensors out of `file`.
+static llvm::Expected<Expectations> takeExpectations(const Options &options,
+                                                     TensorFile &file) {
+  Expectations result;
+  for (auto it = file.tensors.begin(); it != file.tensors.end();) {
+    if (!isExpectedName(it->first)) {
+      ++it;
+      continue;
+    }
+    auto node = file.tensors.extract(it++);
+    if (isGradientName(node.key())) {
+      if (options.noGradients)
+        continue;
+      result.gradients = true;
+    }
+    result.expected.insert(std::move(node));
+  }
+  if (result.expected.empty())
+    return makeFault("nothing to compare: the file has no " +
+                         llvm::Twine(options.noGradients
+                                         ? "'out.' or 'final.'"
+                                         : "'out.', 'final.' or 'grad.'") +
+                         " tensors",
+                     {"'larc check SPEC --dims=...' compares random inputs "
+                      "with the reference"});
+  if (!options.dtype && !options.gateDType)
+    return result;
+  for (const auto &[name, tensor] : file.tensors) {
+    llvm::Expected<Tensor> copy = tensor.clone();
+    if (!copy)
+      return copy.takeError();
+    result.originals.emplace(name, std::move(*copy));
+  }
+  return result;
+}
+
+/// Replaces what a file expects of `problem` by what the reference computes of
+/// it.
+static llvm::Error recomputeExpected(Session &session, const SpecChoice &spec,
+                                     Problem &problem, bool gradients,
+                                     TensorMap &expected) {
+  llvm::Expected<TensorMap> exact =
+      session.compute(spec, problem, Form::Reference, gradients,
+                      "computing the reference of " + spec.name);
+  if (!exact)
+    return exact.takeError();
+  for (auto &[name, tensor] : expected) {
+    auto it = exact->find(name);
+    // What is not there at all is found by the comparison.
+    if (it != exact->end() && it->second.getShape() == tensor.getShape())
+      tensor = std::move(it->second);
+  }
+  return llvm::Error::success();
+}
+
+static llvm::Error checkFile(Session &session, llvm::StringRef path,
+                             CheckReport &report) {
+  const Options &options = session.getOptions();
+  llvm::Expected<TensorFile> file = [&] {
+    PhaseTimer::Scope scope(session.getTimer(), "read");
+    return readSafetensors(path);
+  }();
+  if (!file)
+    return file.takeError();
+  llvm::Expected<SpecChoice> spec = session.chooseSpec(&*file, path);
+  if (!spec)
+    return spec.takeError();
+  report.spec = spec->name;
+  llvm::Expected<Expectations> expectations = takeExpectations(options, *file);
+  if (!expectations)
+    return expectations.takeError();
+  bool gradients = expectations->gradients;
+  llvm::Expected<Form> form =
+      session.resolveForm(options.forms.front(), gradients);
+  if (!form)
+    return form.takeError();
+  report.form = *form;
+
+  llvm::Expected<Problem> problem =
+      session.bind(*spec, std::move(file->tensors), *form, gradients);
+  if (!problem)
+    return problem.takeError();
+  report.dtype = getResultDType(*form, *problem);
+  llvm::Expected<bool> rounded =
+      isAnyRounded(expectations->originals, *problem);
+  if (!rounded)
+    return rounded.takeError();
+  expectations->originals.clear();
+  if (*rounded) {
+    report.expectedFrom = "the reference on the rounded inputs";
+    if (llvm::Error error = recomputeExpected(
+            session, *spec, *problem, gradients, expectations->expected))
+      return error;
+  }
+  llvm::Expected<TensorMap> results = session.compute(
+      *spec, *problem, *form, gradients, "checking " + path.str());
+  if (!results)
+    return results.takeError();
+  PhaseTimer::Scope scope(session.getTimer(), "compare");
+  return compareAll(options, *results, expectations->expected, report);
+}
+
+//===----------------------------------------------------------------------===//
+// Random inputs
+//===----------------------------------------------------------------------===//
+
+static llvm::Error checkRandom(Session &session, CheckReport &report) {
+  const Options &options = session.getOptions();
+  llvm::Expected<SpecChoice> spec =
+      session.chooseSpec(/*file=*/nullptr, /*path=*/"");
+  if (!spec)
+    return spec.takeError();
+  report.spec = spec->name;
+  RandomInputs request;
+  request.dims = getSingleDims(options.dims);
+  request.headCounts.assign(options.headCounts.begin(),
+                            options.headCounts.end());
+  request.seed = options.seed;
+  // Packed sequences say what B and T are.
+  llvm::SmallVector<llvm::StringRef> required = {"B", "T", "H"};
+  if (options.sequenceLengths) {
+    required = {"H"};
+    request.lengths.assign(options.sequenceLengths->begin(),
+                           options.sequenceLengths->end());
+  }
+  if (llvm::Error error = session.checkDims(*spec, request.dims, required))
+    return error;
+  llvm::Expected<Form> form =
+      session.resolveForm(options.forms.front(), /*gradients=*/false);
+  if (!form)
+    return form.takeError();
+  report.form = *form;
+  report.dims = formatDims(request.dims);
+  report.expectedFrom = "the reference";
+
+  llvm::Expected<TensorMap> inputs =
+      makeRandomInputs(spec->recurrence, spec->attributes, request);
+  if (!inputs)
+    // Everything about them comes from the command line.
+    return makeUsageFault(llvm::toString(inputs.takeError()));
+  llvm::Expected<Problem> problem =
+      session.bind(*spec, std::move(*inputs), *form, /*gradients=*/false,
+                   /*defaultDType=*/DType::F32);
+  if (!problem)
+    return problem.takeError();
+  report.dtype = getResultDType(*form, *problem);
+  llvm::Expected<TensorMap> expected =
+      session.compute(*spec, *problem, Form::Reference, /*gradients=*/false,
+                      "computing the reference of " + spec->name);
+  if (!expected)
+    return expected.takeError();
+  if (*form == Form::Reference)
+    session.noteOnce("--form=reference compares the reference with itself");
+  llvm::Expected<TensorMap> results = session.compute(
+      *spec, *problem, *form, /*gradients=*/false, "checking " + spec->name);
+  if (!results)
+    return results.takeError();
+  return compareAll(options, *results, *expected, report);
+}
+
+//===----------------------------------------------------------------------===//
+// Reports
+//===----------------------------------------------------------------------===//
+
+static void printReport(const CheckReport &report) {
+  llvm::raw_ostream &os = llvm::outs();
+  os << report.spec << ", form " << driver::getName(report.form) << ", "
+     << larc::getName(report.dtype) << ": ";
+  os << (report.file.empty() ? report.dims : report.file);
+  if (!report.expectedFrom.empty())
+    os << ", against " << report.expectedFrom;
+  os << '\n';
+  Table table({"tensor", "shape", "max abs", "rel", "limit", "verdict"},
+              /*numLeft=*/2);
+  for (const Row &row : report.rows)
+    table.addRow({row.name, formatShape(row.shape), formatNumber(row.maxAbs),
+                  formatNumber(row.rel), formatNumber(row.limit),
+                  row.pass ? "pass" : "FAIL"});
+  table.print(os);
+  os.flush();
+}
+
+static llvm::json::Value toJSON(const CheckReport &report) {
+  llvm::json::Array tensors;
+  for (const Row &row : report.rows)
+    tensors.push_back(
+        llvm::json::Object{{"name", row.name},
+                           {"shape", driver::toJSON(row.shape)},
+                           {"max_abs", driver::toJSON(row.maxAbs)},
+                           {"rel", driver::toJSON(row.rel)},
+                           {"limit", driver::toJSON(row.limit)},
+                           {"pass", row.pass}});
+  llvm::json::Object object{{"spec", report.spec},
+                            {"form", driver::getName(report.form)},
+                            {"dtype", larc::getName(report.dtype)},
+                            {"file", report.file.empty()
+                                         ? llvm::json::Value(nullptr)
+                                         : llvm::json::Value(report.file)},
+                            {"pass", report.pass()},
+                            {"tensors", std::move(tensors)}};
+  if (!report.error.empty())
+    object["error"] = llvm::json::fixUTF8(report.error);
+  return object;
+}
+
+/// Whether `error` is of the command line, and so of all files alike.
+static bool isUsageFault(const llvm::Error &error) {
+  bool usage = false;
+  llvm::visitErrors(error, [&](const llvm::ErrorInfoBase &info) {
+    if (info.isA<Fault>())
+      usage |= static_cast<const Fault &>(info).getKind() == FaultKind::Usage;
+  });
+  return usage;
+}
+
+llvm::Expected<int> driver::runCheck(Session &session) {
+  const Options &options = session.getOptions();
+  std::vector<CheckReport> reports;
+  if (options.data.empty()) {
+    CheckReport &report = reports.emplace_back();
+    if (llvm::Error error = checkRandom(session, report))
+      return std::move(error);
+    if (!options.json)
+      printReport(report);
+  }
+
+  Progress progress("checking files");
+  for (auto [i, path] : llvm::enumerate(options.data)) {
+    progress.update(double(i) / double(options.data.size()));
+    CheckReport &report = reports.emplace_back();
+    report.file = path;
+    llvm::Error error = checkFile(session, path, report);
+    if (error && isUsageFault(error))
+      return std::move(error);
+    if (error) {
+      // The other files can be checked all the same.
+      report.error = "cannot be checked";
+      report.rows.clear();
+      session.report(addFile(std::move(error), path));
+      continue;
+    }
+    if (!options.json)
+      printReport(report);
+  }
+
+  size_t numFailed = llvm::count_if(
+      reports, [](const CheckReport &report) { return !report.pass(); });
+  if (options.json) {
+    llvm::json::Array array;
+    for (const CheckReport &report : reports)
+      array.push_back(toJSON(report));
+    if (array.size() == 1)
+      printJSON(std::move(array.front()));
+    else
+      printJSON(std::move(array));
+  } else if (reports.size() > 1) {
+    llvm::outs() << reports.size() - numFailed << " of " << reports.size()
+                 << " files pass\n";
+  }
+  return numFailed == 0 ? 0 : 1;
+}

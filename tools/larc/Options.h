@@ -1,0 +1,94 @@
+//===- Options.h - What the command line asks for ---------------*- C++ -*-===//
+//
+// Part of the larc project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Options are parsed in three steps. The argument list is checked first, word
+// by word, against the options that are declared for the command
+// (CommandLine.h): that gives errors in larc's form, with the name that was
+// meant. llvm::cl then stores the values as text and prints the help. Last,
+// values are validated and become the structure below.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef LARC_TOOLS_LARC_OPTIONS_H
+#define LARC_TOOLS_LARC_OPTIONS_H
+
+#include "larc/Support/DType.h"
+
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/Support/Error.h"
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace larc::driver {
+
+enum class Command { List, Run, Check, Bench, Compile };
+
+/// How a recurrence is computed. `Auto` is the fastest form that can do what is
+/// asked for.
+enum class Form { Auto, Reference, Recurrent };
+
+/// `reference`, `recurrent`, `auto`.
+llvm::StringRef getName(Form form);
+
+enum class Emit { Larc, LLVM, Assembly, Object };
+
+/// A size or a range of sizes, `T=1024:65536:x2`.
+struct DimValues {
+  std::string name;
+  llvm::SmallVector<int64_t, 1> values;
+};
+
+/// The command line, validated as far as it can be without the spec.
+struct Options {
+  Command command = Command::List;
+
+  /// Empty where none is given.
+  std::string spec;
+
+  // Common to all commands but `list`.
+  llvm::SmallVector<Form> forms;
+  std::optional<DType> dtype;
+  std::optional<DType> gateDType;
+  /// `--set NAME=VALUE`, in order.
+  std::vector<std::pair<std::string, std::string>> attributes;
+  unsigned threads = 1;
+  std::optional<double> tolerance;
+  bool json = false;
+  bool timing = false;
+  std::string printIRAfter;
+
+  // run
+  std::string inputs, outputs;
+  bool gradients = false;
+
+  // check
+  std::vector<std::string> data;
+  bool noGradients = false;
+  uint64_t seed = 0;
+  std::optional<std::vector<int64_t>> sequenceLengths;
+  std::vector<std::pair<std::string, int64_t>> headCounts;
+
+  // check, bench, compile
+  std::vector<DimValues> dims;
+
+  // compile
+  Emit emit = Emit::Larc;
+  std::string output;
+  std::string cpu;
+};
+
+/// Parses and validates the command line. Errors are usage faults. `--help` and
+/// `--version` print and exit.
+llvm::Expected<Options> parseOptions(int argc, const char *const *argv);
+
+} // namespace larc::driver
+
+#endif // LARC_TOOLS_LARC_OPTIONS_H

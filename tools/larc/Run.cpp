@@ -1,0 +1,151 @@
+//===- Run.cpp - larc run -------------------------------------------------===//
+//
+// Part of the larc project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Session.h"
+
+#include "larc/Support/Error.h"
+#include "larc/Support/Safetensors.h"
+
+#include <cmath>
+
+using namespace larc;
+using namespace larc::driver;
+
+namespace {
+/// What is told of a tensor's values; over the finite ones.
+struct Summary {
+  double min = INFINITY, max = -INFINITY, mean = 0, rms = 0;
+  int64_t numFinite = 0, numNonFinite = 0;
+};
+} // namespace
+
+static llvm::Expected<Summary> summarize(const Tensor &tensor) {
+  llvm::Expected<Tensor> values = tensor.toFloat64();
+  if (!values)
+    return values.takeError();
+  Summary summary;
+  double sum = 0, squares = 0;
+  for (double value : values->getValues<double>()) {
+    if (!std::isfinite(value)) {
+      ++summary.numNonFinite;
+      continue;
+    }
+    ++summary.numFinite;
+    summary.min = std::min(summary.min, value);
+    summary.max = std::max(summary.max, value);
+    sum += value;
+    squares += value * value;
+  }
+  if (summary.numFinite) {
+    summary.mean = sum / double(summary.numFinite);
+    summary.rms = std::sqrt(squares / double(summary.numFinite));
+  }
+  return summary;
+}
+
+static llvm::Error printTable(const TensorMap &results, llvm::StringRef title) {
+  Table table(
+      {"tensor", "type", "shape", "min", "max", "mean", "rms", "non-finite"},
+      /*numLeft=*/3);
+  for (const auto &[name, tensor] : results) {
+    llvm::Expected<Summary> summary = summarize(tensor);
+    if (!summary)
+      return summary.takeError();
+    auto format = [&](double value) {
+      return summary->numFinite ? formatNumber(value, 4) : std::string("-");
+    };
+    table.addRow({name, larc::getName(tensor.getDType()).str(),
+                  formatShape(tensor.getShape()), format(summary->min),
+                  format(summary->max), format(summary->mean),
+                  format(summary->rms), std::to_string(summary->numNonFinite)});
+  }
+  llvm::outs() << title << '\n';
+  table.print(llvm::outs());
+  return llvm::Error::success();
+}
+
+static llvm::Error printJSONSummary(const TensorMap &results,
+                                    llvm::json::Object object) {
+  llvm::json::Array tensors;
+  for (const auto &[name, tensor] : results) {
+    llvm::Expected<Summary> summary = summarize(tensor);
+    if (!summary)
+      return summary.takeError();
+    auto number = [&](double value) {
+      return summary->numFinite ? toJSON(value) : llvm::json::Value(nullptr);
+    };
+    tensors.push_back(
+        llvm::json::Object{{"name", name},
+                           {"dtype", larc::getName(tensor.getDType())},
+                           {"shape", toJSON(tensor.getShape())},
+                           {"min", number(summary->min)},
+                           {"max", number(summary->max)},
+                           {"mean", number(summary->mean)},
+                           {"rms", number(summary->rms)},
+                           {"non_finite", summary->numNonFinite}});
+  }
+  object["tensors"] = std::move(tensors);
+  printJSON(std::move(object));
+  return llvm::Error::success();
+}
+
+llvm::Expected<int> driver::runRun(Session &session) {
+  const Options &options = session.getOptions();
+  llvm::Expected<TensorFile> file = [&] {
+    PhaseTimer::Scope scope(session.getTimer(), "read");
+    return readSafetensors(options.inputs);
+  }();
+  if (!file)
+    return file.takeError();
+  llvm::Expected<SpecChoice> spec = session.chooseSpec(&*file, options.inputs);
+  if (!spec)
+    return spec.takeError();
+  llvm::Expected<Form> form =
+      session.resolveForm(options.forms.front(), options.gradients);
+  if (!form)
+    return form.takeError();
+  llvm::Expected<Problem> problem =
+      session.bind(*spec, std::move(file->tensors), *form, options.gradients);
+  if (!problem)
+    return addFile(problem.takeError(), options.inputs);
+  llvm::Expected<TensorMap> results = session.compute(
+      *spec, *problem, *form, options.gradients, "running " + spec->name);
+  if (!results)
+    return results.takeError();
+
+  DType dtype = getResultDType(*form, *problem);
+  if (options.json) {
+    if (llvm::Error error = printJSONSummary(
+            *results,
+            llvm::json::Object{
+                {"spec", spec->name},
+                {"form", driver::getName(*form)},
+                {"dtype", larc::getName(dtype)},
+                {"file", options.inputs},
+                {"outputs", options.outputs.empty()
+                                ? llvm::json::Value(nullptr)
+                                : llvm::json::Value(options.outputs)}}))
+      return std::move(error);
+  } else if (options.outputs.empty()) {
+    std::string title = spec->name + ", form " + driver::getName(*form).str() +
+                        ", " + larc::getName(dtype).str();
+    if (llvm::Error error = printTable(*results, title))
+      return std::move(error);
+  }
+  if (options.outputs.empty())
+    return 0;
+
+  PhaseTimer::Scope scope(session.getTimer(), "write");
+  TensorFile output;
+  output.tensors = std::move(*results);
+  output.metadata.insert(spec->attributes.begin(), spec->attributes.end());
+  output.metadata["spec"] = spec->name;
+  if (llvm::Error error = writeSafetensors(options.outputs, output))
+    return std::move(error);
+  return 0;
+}

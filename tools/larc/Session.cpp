@@ -1,0 +1,386 @@
+//===- Session.cpp - What the commands share ------------------------------===//
+//
+// Part of the larc project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Session.h"
+
+#include "CommandLine.h"
+#include "Dims.h"
+
+#include "larc/Dialect/Larc/Transforms/Flatten.h"
+#include "larc/InitAll.h"
+#include "larc/Reference/Reference.h"
+#include "larc/Support/Error.h"
+
+#include "mlir/IR/BuiltinOps.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace larc;
+using namespace larc::driver;
+
+//===----------------------------------------------------------------------===//
+// Errors
+//===----------------------------------------------------------------------===//
+
+/// Prints `FILE:LINE:COL: error: MESSAGE` on one line and then the notes.
+/// Further lines of a message become notes.
+static void printDiagnostic(mlir::Diagnostic &diagnostic) {
+  auto printPlace = [](mlir::Location location) {
+    if (auto place = location->findInstanceOf<mlir::FileLineColLoc>()) {
+      llvm::errs() << place.getFilename().getValue() << ':' << place.getLine()
+                   << ':' << place.getColumn() << ": ";
+    }
+  };
+  auto print = [&](mlir::Diagnostic &part, llvm::StringRef label) {
+    std::string text = part.str();
+    llvm::SmallVector<llvm::StringRef> lines;
+    llvm::StringRef(text).split(lines, '\n', -1, /*KeepEmpty=*/false);
+    for (llvm::StringRef line : lines) {
+      printPlace(part.getLocation());
+      llvm::errs() << label << ": " << line << '\n';
+      label = "note";
+    }
+  };
+  llvm::StringRef label;
+  switch (diagnostic.getSeverity()) {
+  case mlir::DiagnosticSeverity::Error:
+    label = "error";
+    break;
+  case mlir::DiagnosticSeverity::Warning:
+    label = "warning";
+    break;
+  case mlir::DiagnosticSeverity::Note:
+  case mlir::DiagnosticSeverity::Remark:
+    label = "note";
+    break;
+  }
+  print(diagnostic, label);
+  for (mlir::Diagnostic &note : diagnostic.getNotes())
+    print(note, "note");
+}
+
+static mlir::DialectRegistry makeRegistry() {
+  mlir::DialectRegistry registry;
+  registerAllDialects(registry);
+  registerReferenceModels(registry);
+  return registry;
+}
+
+Session::Session(const Options &options)
+    : options(options),
+      // One recurrence leaves nothing to do in parallel for a pass.
+      context(makeRegistry(), mlir::MLIRContext::Threading::DISABLED),
+      diagnostics(&context, printDiagnostic) {
+  // Operations are shown by their place; their text would drown the message.
+  context.printOpOnDiagnostic(false);
+}
+
+llvm::Error Session::makePrintedFault() { return makeFault(""); }
+
+int Session::report(llvm::Error error) {
+  int exitCode = 0;
+  llvm::Error rest = llvm::handleErrors(
+      std::move(error), [&](std::unique_ptr<Fault> fault) -> llvm::Error {
+        // A diagnostic was printed when it was found.
+        if (!fault->getMessage().empty())
+          return llvm::Error(std::move(fault));
+        exitCode = 1;
+        return llvm::Error::success();
+      });
+  if (rest) {
+    int restCode = 1;
+    llvm::errs() << renderError(std::move(rest), &restCode) << '\n';
+    exitCode = std::max(exitCode, restCode);
+  }
+  return exitCode;
+}
+
+void Session::noteOnce(const llvm::Twine &text) {
+  std::string line = text.str();
+  if (llvm::is_contained(printedNotes, line))
+    return;
+  llvm::errs() << "note: " << line << '\n';
+  printedNotes.push_back(std::move(line));
+}
+
+/// Makes faults of the command line faults of the file `path`, for names that
+/// came from its metadata.
+static llvm::Error blameFile(llvm::Error error, llvm::StringRef path) {
+  llvm::Error result = llvm::Error::success();
+  llvm::handleAllErrors(
+      std::move(error),
+      [&](std::unique_ptr<Fault> fault) {
+        if (fault->getKind() == FaultKind::Usage)
+          fault = std::make_unique<Fault>(FaultKind::Content, path.str(),
+                                          fault->getMessage().str(),
+                                          fault->getNotes());
+        result =
+            llvm::joinErrors(std::move(result), llvm::Error(std::move(fault)));
+      },
+      [&](std::unique_ptr<llvm::ErrorInfoBase> other) {
+        result =
+            llvm::joinErrors(std::move(result), llvm::Error(std::move(other)));
+      });
+  return result;
+}
+
+//===----------------------------------------------------------------------===//
+// Specs and attributes
+//===----------------------------------------------------------------------===//
+
+llvm::Expected<RecurrenceOp> Session::getSpec(llvm::StringRef name) {
+  auto it = specs.find(name);
+  if (it != specs.end())
+    return it->second.recurrence;
+  PhaseTimer::Scope scope(timer, "parse");
+  llvm::Expected<LoadedSpec> spec = loadSpec(context, name);
+  if (!spec)
+    return spec.takeError();
+  return specs.emplace(name.str(), std::move(*spec)).first->second.recurrence;
+}
+
+llvm::Error Session::checkAttributes(RecurrenceOp recurrence) const {
+  llvm::SmallVector<llvm::StringRef> known;
+  for (auto decl :
+       recurrence.getAttributeDecls().getAsRange<AttributeDeclAttr>())
+    known.push_back(decl.getName().getValue());
+  for (const auto &[name, value] : options.attributes) {
+    AttributeDeclAttr decl = recurrence.lookupAttribute(name);
+    std::string specName = quoteName(recurrence.getSymName());
+    if (!decl) {
+      std::string note = "it has no attributes";
+      if (!known.empty())
+        note = "its attributes are " + llvm::join(known, ", ");
+      return makeUsageFault("spec " + specName + " has no attribute " +
+                                quoteName(name) + didYouMean(name, known),
+                            {note});
+    }
+    llvm::Expected<mlir::Attribute> parsed = parseAttributeValue(decl, value);
+    if (!parsed)
+      return makeUsageFault(llvm::toString(parsed.takeError()));
+  }
+  return llvm::Error::success();
+}
+
+llvm::Expected<SpecChoice> Session::chooseSpec(const TensorFile *file,
+                                               llvm::StringRef path) {
+  SpecChoice choice;
+  choice.name = options.spec;
+  bool fromFile = false;
+  if (choice.name.empty() && file) {
+    auto it = file->metadata.find("spec");
+    if (it == file->metadata.end())
+      return makeUsageFault("no spec is given, and the metadata of " +
+                                quoteName(path) + " names none",
+                            {"give a name of 'larc list' or a .mlir file"});
+    choice.name = it->second;
+    fromFile = true;
+  }
+  llvm::Expected<RecurrenceOp> recurrence = getSpec(choice.name);
+  if (!recurrence)
+    return fromFile ? blameFile(recurrence.takeError(), path)
+                    : recurrence.takeError();
+  choice.recurrence = *recurrence;
+  if (llvm::Error error = checkAttributes(choice.recurrence))
+    return std::move(error);
+
+  // Later values win: the command line's come last.
+  std::map<std::string, std::string> values;
+  if (file) {
+    for (const auto &[name, value] : file->metadata) {
+      AttributeDeclAttr decl = choice.recurrence.lookupAttribute(name);
+      if (!decl ||
+          llvm::is_contained(llvm::make_first_range(options.attributes), name))
+        continue;
+      llvm::Expected<mlir::Attribute> parsed = parseAttributeValue(decl, value);
+      if (!parsed)
+        return makeFileFault(path,
+                             "metadata: " + llvm::toString(parsed.takeError()));
+      values[name] = value;
+    }
+  }
+  for (const auto &[name, value] : options.attributes)
+    values[name] = value;
+  choice.attributes.assign(values.begin(), values.end());
+  return choice;
+}
+
+//===----------------------------------------------------------------------===//
+// Computing
+//===----------------------------------------------------------------------===//
+
+DType driver::getResultDType(Form form, const Problem &problem) {
+  return form == Form::Reference ? DType::F64 : problem.outputDType;
+}
+
+llvm::Expected<Form> Session::resolveForm(Form form, bool gradients) {
+  if (form == Form::Auto) {
+    if (!gradients)
+      return Form::Recurrent;
+    noteOnce("gradients have no compiled form in this version: computing with "
+             "--form=reference");
+    return Form::Reference;
+  }
+  if (form == Form::Recurrent && gradients)
+    return makeUsageFault(
+        "form 'recurrent' has no gradients in this version",
+        {options.command == Command::Check
+             ? "leave them out with --no-grad, or use --form=reference"
+             : "leave --grad out, or use --form=reference"});
+  return form;
+}
+
+static bool hasGate(RecurrenceOp recurrence) {
+  auto isGate = [](OperandDeclAttr decl) {
+    return decl.getKind() == OperandKind::Gate;
+  };
+  return llvm::any_of(
+             recurrence.getTokenOperands().getAsRange<OperandDeclAttr>(),
+             isGate) ||
+         llvm::any_of(recurrence.getConstants().getAsRange<OperandDeclAttr>(),
+                      isGate);
+}
+
+llvm::Error Session::checkConversions(RecurrenceOp recurrence) const {
+  if (!options.gateDType || hasGate(recurrence))
+    return llvm::Error::success();
+  return makeUsageFault("option '--gate-dtype' cannot be honoured: spec " +
+                        quoteName(recurrence.getSymName()) + " has no gates");
+}
+
+llvm::Error
+Session::checkDims(const SpecChoice &spec,
+                   llvm::ArrayRef<std::pair<std::string, int64_t>> dims,
+                   llvm::ArrayRef<llvm::StringRef> required) {
+  mlir::FailureOr<mlir::OwningOpRef<mlir::ModuleOp>> module =
+      flatten(spec.recurrence, spec.attributes);
+  if (mlir::failed(module))
+    return makePrintedFault();
+  return bindDimsOption(getRecurrence(**module), dims, required);
+}
+
+llvm::Expected<Problem> Session::bind(const SpecChoice &spec, TensorMap tensors,
+                                      Form form, bool gradients,
+                                      std::optional<DType> defaultDType) {
+  if (llvm::Error error = checkConversions(spec.recurrence))
+    return std::move(error);
+  PhaseTimer::Scope scope(timer, "bind");
+  ConversionOptions conversion;
+  conversion.dtype = options.dtype ? options.dtype : defaultDType;
+  conversion.gateDType = options.gateDType;
+  conversion.allFloat64 = form == Form::Reference;
+  llvm::Expected<Problem> problem =
+      bindProblem(spec.recurrence, spec.attributes, std::move(tensors),
+                  conversion, gradients);
+  if (!problem)
+    return problem.takeError();
+  if (llvm::Error error = printFlattening(spec, problem->recurrence))
+    return std::move(error);
+  return problem;
+}
+
+CompileHooks Session::getCompileHooks() const {
+  CompileHooks hooks;
+  hooks.printIRAfter = options.printIRAfter;
+  hooks.timing = options.timing;
+  return hooks;
+}
+
+/// What the code for `problem` depends on, as text.
+static std::string makeCompileKey(Problem &problem, const CPUOptions &types) {
+  std::string key;
+  llvm::raw_string_ostream os(key);
+  for (llvm::ArrayRef<DType> list :
+       {llvm::ArrayRef<DType>(types.operandTypes),
+        llvm::ArrayRef<DType>(types.constantTypes),
+        llvm::ArrayRef<DType>(types.outputTypes)}) {
+    for (DType type : list)
+      os << larc::getName(type) << ' ';
+    os << '|';
+  }
+  os << larc::getName(types.computeType) << types.cpu;
+  problem.recurrence->print(os);
+  return key;
+}
+
+llvm::Expected<Compiled *> Session::getCompiled(const SpecChoice &spec,
+                                                Problem &problem) {
+  CPUOptions types = CPUOptions::of(problem);
+  std::string key = spec.name + ' ' + makeCompileKey(problem, types);
+  auto it = compiled.find(key);
+  if (it != compiled.end())
+    return &it->second;
+  PhaseTimer::Scope scope(timer, "compile");
+  Clock::time_point start = Clock::now();
+  mlir::FailureOr<std::unique_ptr<CompiledRecurrence>> code =
+      CompiledRecurrence::compile(problem.recurrence, types, getCompileHooks());
+  if (mlir::failed(code))
+    return makePrintedFault();
+  Compiled &entry = compiled[key];
+  entry.recurrence = std::move(*code);
+  entry.milliseconds = getMilliseconds(Clock::now() - start);
+  return &entry;
+}
+
+llvm::Expected<TensorMap> Session::compute(const SpecChoice &spec,
+                                           Problem &problem, Form form,
+                                           bool gradients,
+                                           llvm::StringRef what) {
+  if (form == Form::Reference) {
+    PhaseTimer::Scope scope(timer, "run reference");
+    Progress progress(what.str());
+    ReferenceOptions reference;
+    reference.gradients = gradients;
+    reference.threads = options.threads;
+    reference.progress = [&](double fraction) { progress.update(fraction); };
+    return runReference(problem, reference);
+  }
+  llvm::Expected<Compiled *> code = getCompiled(spec, problem);
+  if (!code)
+    return code.takeError();
+  PhaseTimer::Scope scope(timer, "run");
+  llvm::Expected<TensorMap> results = createResults(problem, /*float64=*/false);
+  if (!results)
+    return results;
+  if (llvm::Error error =
+          (*code)->recurrence->run(problem, *results, options.threads))
+    return std::move(error);
+  return results;
+}
+
+//===----------------------------------------------------------------------===//
+// Printing IR
+//===----------------------------------------------------------------------===//
+
+static constexpr llvm::StringLiteral flatteningPasses[] = {
+    "larc-specialize", "larc-expand-levels", "larc-bind-dims"};
+
+llvm::Error Session::printFlattening(SpecChoice spec, RecurrenceOp bound) {
+  llvm::StringRef wanted = options.printIRAfter;
+  if (wanted.empty())
+    return llvm::Error::success();
+  auto print = [&](llvm::StringRef pass, RecurrenceOp recurrence) {
+    if (wanted != "all" && wanted != pass)
+      return;
+    llvm::errs() << "// -----// IR Dump After " << pass << " //----- //\n";
+    recurrence->print(llvm::errs());
+    llvm::errs() << "\n\n";
+  };
+  mlir::OwningOpRef<mlir::ModuleOp> module =
+      mlir::ModuleOp::create(spec.recurrence.getLoc());
+  module->push_back(spec.recurrence->clone());
+  RecurrenceOp copy = getRecurrence(*module);
+  if (mlir::failed(specialize(copy, spec.attributes)))
+    return makePrintedFault();
+  print(flatteningPasses[0], copy);
+  if (mlir::failed(expandLevels(copy)))
+    return makePrintedFault();
+  print(flatteningPasses[1], copy);
+  print(flatteningPasses[2], bound);
+  return llvm::Error::success();
+}

@@ -1,0 +1,67 @@
+//===- larc.cpp - The driver ----------------------------------------------===//
+//
+// Part of the larc project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Runs, checks, measures and compiles recurrences. Exit codes: 0 done; 1 a
+// failed check, a compile error, or something wrong with a file; 2 something
+// wrong on the command line.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Session.h"
+
+#include "larc/Support/Error.h"
+
+#include "llvm/Support/raw_ostream.h"
+
+using namespace larc;
+using namespace larc::driver;
+
+static llvm::Expected<int> runCommand(Session &session) {
+  switch (session.getOptions().command) {
+  case Command::List:
+    return runList(session);
+  case Command::Run:
+    return runRun(session);
+  case Command::Check:
+    return runCheck(session);
+  case Command::Bench:
+    return runBench(session);
+  case Command::Compile:
+    return runCompile(session);
+  }
+  return 0;
+}
+
+/// Writes out what is buffered for the standard output. A full disk or a closed
+/// pipe is the fault of that file.
+static llvm::Error flushOutput() {
+  llvm::outs().flush();
+  std::error_code code = llvm::outs().error();
+  if (!code)
+    return llvm::Error::success();
+  // An uncleared error would end the process when the stream dies.
+  llvm::outs().clear_error();
+  return makeFileFault("<stdout>", "cannot write: " + code.message());
+}
+
+int main(int argc, char **argv) {
+  llvm::Expected<Options> options = parseOptions(argc, argv);
+  if (!options) {
+    int exitCode = 2;
+    llvm::errs() << renderError(options.takeError(), &exitCode) << '\n';
+    return exitCode;
+  }
+  Session session(*options);
+  llvm::Expected<int> result = runCommand(session);
+  int exitCode = result ? *result : session.report(result.takeError());
+  if (llvm::Error error = flushOutput())
+    exitCode = std::max(exitCode, session.report(std::move(error)));
+  if (options->timing)
+    session.getTimer().print(llvm::errs());
+  return exitCode;
+}
