@@ -534,7 +534,12 @@ LogicalResult AnchorOp::verify() {
   auto recurrence = (*this)->getParentOfType<RecurrenceOp>();
   if (!recurrence)
     return emitOpError("is only allowed in a recurrence");
-  if (!llvm::is_contained(recurrence.getStateArguments(), getState()))
+  // The recurrence's region is verified after this, so it may lack arguments.
+  auto argument = dyn_cast<BlockArgument>(getState());
+  unsigned first = recurrence.getTokenOperands().size() + recurrence.getConstants().size();
+  if (!argument || argument.getOwner() != &recurrence.getBody().front() ||
+      argument.getArgNumber() < first ||
+      argument.getArgNumber() >= first + recurrence.getStates().size())
     return emitOpError("takes a state of the recurrence as it was before this token");
   if (!recurrence.getPeriodDecl())
     return emitOpError("needs a recurrence with an attribute of kind period");
