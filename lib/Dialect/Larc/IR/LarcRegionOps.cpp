@@ -99,7 +99,7 @@ ParseResult LevelsOp::parse(OpAsmParser &parser, OperationState &result) {
 
 void LevelsOp::print(OpAsmPrinter &printer) {
   Block &block = getBody().front();
-  printer << ' ' << block.getArgument(0) << " = " << getFirst() << " to " << getLevel();
+  printer << ' ' << block.getArgument(0) << " = " << getFirstAttr().getInt() << " to " << getLevel();
   asm_format::printBindings(printer, "iter", block.getArguments().drop_front(), getInits());
   printer << ' ';
   printer.printRegion(getBody(), /*printEntryBlockArgs=*/false);
@@ -107,8 +107,8 @@ void LevelsOp::print(OpAsmPrinter &printer) {
 }
 
 LogicalResult LevelsOp::verify() {
-  if (getFirst() < 0)
-    return emitOpError("needs a first level that is not negative, not ") << getFirst();
+  if (int64_t first = getFirstAttr().getInt(); first < 0)
+    return emitOpError("needs a first level that is not negative, not ") << first;
   if (getInits().getTypes() != getResultTypes())
     return emitOpError("has results that do not match its initial values");
   return success();
@@ -259,8 +259,8 @@ LogicalResult FireOp::verify() {
     return emitOpError("needs a recurrence with an attribute of kind period");
   if (!isa<StringAttr>(getInterval()) && (getIndex() || getOffset()))
     return emitOpError("takes an index with a schedule only");
-  if (!getIndex() && getOffset() < 0)
-    return emitOpError("needs an index that is not negative, not ") << getOffset();
+  if (int64_t offset = getOffset(); !getIndex() && offset < 0)
+    return emitOpError("needs an index that is not negative, not ") << offset;
   if (auto name = dyn_cast<StringAttr>(getInterval())) {
     AttributeDeclAttr decl = recurrence.lookupAttribute(name);
     if (!decl || decl.getKind() != AttributeKind::Schedule)

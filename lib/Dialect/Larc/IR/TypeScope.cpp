@@ -166,7 +166,7 @@ void asm_format::printReal(raw_ostream &os, FloatAttr value) {
     if (APFloat(number.getSemantics(), text).bitwiseIsEqual(number))
       break;
   }
-  os << text;
+  os << text << (text.str().contains('.') ? "" : ".0");
 }
 
 void asm_format::printReal(OpAsmPrinter &printer, FloatAttr value) {
