@@ -8,9 +8,7 @@
 
 #include "larc/InitAll.h"
 
-#if __has_include("larc/Conversion/Passes.h")
 #include "larc/Conversion/Passes.h"
-#endif
 #include "larc/Dialect/Larc/IR/Larc.h"
 #include "larc/Dialect/Larc/Transforms/Passes.h"
 
@@ -134,7 +132,6 @@ void larc::registerAllPasses() {
   mlir::registerAllPasses();
 
   larc::registerLarcPasses();
-#if __has_include("larc/Conversion/Passes.h")
   larc::registerConversionPasses();
-#endif
+  larc::registerConversionPipelines();
 }

@@ -1,0 +1,51 @@
+//===- Passes.h - Conversions from the larc dialect -*- C++ -*-
+//
+// Part of the larc project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef LARC_CONVERSION_PASSES_H
+#define LARC_CONVERSION_PASSES_H
+
+#include "larc/Dialect/Larc/IR/Larc.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/Pass/Pass.h"
+
+namespace larc {
+
+#define GEN_PASS_DECL
+#include "larc/Conversion/Passes.h.inc"
+
+/// What the recurrent form is compiled for.
+struct RecurrentOptions {
+  std::string computeType = "f32";
+  llvm::SmallVector<std::string> operandTypes, constantTypes, outputTypes;
+  unsigned vectorBits = 512;
+  unsigned cacheBytes = 36864;
+};
+
+/// From a flat, bound recurrence to the token loop and its entry point, in the dialects
+/// that `buildLoopsToLLVM` takes.
+void buildRecurrentPipeline(mlir::OpPassManager &pm, const RecurrentOptions &options);
+/// From there to the LLVM dialect.
+void buildLoopsToLLVM(mlir::OpPassManager &pm);
+
+/// Registers `larc-recurrent-to-loops` and `larc-loops-to-llvm`.
+void registerConversionPipelines();
+
+#define GEN_PASS_REGISTRATION
+#include "larc/Conversion/Passes.h.inc"
+
+} // namespace larc
+
+#endif // LARC_CONVERSION_PASSES_H

@@ -1,0 +1,203 @@
+//===- Plan.cpp - Decisions of the recurrent form -*- C++ -*-
+//
+// Part of the larc project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Plan.h"
+
+using namespace mlir;
+using namespace larc;
+
+static FloatType parseFloatType(MLIRContext *context, StringRef name) {
+  if (name == "f64")
+    return Float64Type::get(context);
+  if (name == "f32")
+    return Float32Type::get(context);
+  if (name == "f16")
+    return Float16Type::get(context);
+  if (name == "bf16")
+    return BFloat16Type::get(context);
+  return {};
+}
+
+/// Types of `count` tensors: as named, or all `fallback` where none is named.
+static LogicalResult parseTypes(RecurrenceOp op, StringRef what, ArrayRef<std::string> names,
+                                size_t count, FloatType fallback,
+                                SmallVectorImpl<FloatType> &types) {
+  if (names.empty()) {
+    types.assign(count, fallback);
+    return success();
+  }
+  if (names.size() != count)
+    return op.emitError() << "is compiled for " << names.size() << " types of " << what
+                          << ", but declares " << count;
+  for (const std::string &name : names) {
+    FloatType type = parseFloatType(op.getContext(), name);
+    if (!type)
+      return op.emitError() << "cannot be compiled for the type '" << name
+                            << "': expected f64, f32, f16 or bf16";
+    types.push_back(type);
+  }
+  return success();
+}
+
+FailureOr<RecurrentPlan> RecurrentPlan::create(RecurrenceOp op, const RecurrentOptions &options) {
+  RecurrentPlan plan;
+  plan.recurrence = op;
+  if (!op.isFlat())
+    return op.emitError("is not flat: specialise and expand levels first"), failure();
+  for (StringAttr axis : op.getAllAxes())
+    if (!op.getAxisSize(axis))
+      return op.emitError() << "has no size for axis '" << axis.getValue() << "'", failure();
+
+  plan.computeType = parseFloatType(op.getContext(), options.computeType);
+  if (!plan.computeType || plan.computeType.getWidth() < 32)
+    return op.emitError() << "cannot compute in '" << options.computeType
+                          << "': expected f32 or f64",
+           failure();
+  if (failed(parseTypes(op, "operands", options.operandTypes, op.getTokenOperands().size(),
+                        plan.computeType, plan.operandTypes)) ||
+      failed(parseTypes(op, "constants", options.constantTypes, op.getConstants().size(),
+                        plan.computeType, plan.constantTypes)) ||
+      failed(parseTypes(op, "outputs", options.outputTypes, op.getOutputs().size(),
+                        plan.computeType, plan.outputTypes)))
+    return failure();
+  plan.lanes = std::max<int64_t>(options.vectorBits / plan.computeType.getWidth(), 1);
+
+  // Nests say how they walk arrays; declarations how tensors lie in memory.
+  op.getBody().walk([&](NestOp nest) {
+    SmallVector<StringAttr> axes;
+    for (Attribute axis : nest.getAxes())
+      axes.push_back(cast<StringAttr>(axis));
+    plan.orders.try_emplace(ArrayType::ofAxes(op.getContext(), axes), axes);
+  });
+  auto addOrder = [&](ArrayRef<StringAttr> axes) {
+    plan.orders.try_emplace(ArrayType::ofAxes(op.getContext(), axes), SmallVector<StringAttr>(axes));
+  };
+  for (auto decl : op.getStates().getAsRange<StateDeclAttr>())
+    addOrder(decl.getAxes());
+  for (auto decl : op.getTokenOperands().getAsRange<OperandDeclAttr>())
+    addOrder(decl.getAxes());
+  for (auto decl : op.getConstants().getAsRange<OperandDeclAttr>())
+    addOrder(decl.getAxes());
+  for (auto decl : op.getOutputs().getAsRange<OutputDeclAttr>())
+    addOrder(decl.getAxes());
+  plan.chooseBlocks(options.cacheBytes);
+  return plan;
+}
+
+//===----------------------------------------------------------------------===//
+// Blocks of columns
+//===----------------------------------------------------------------------===//
+
+/// Whether a step computes each index of `axis` by itself.
+static bool isIndependent(RecurrenceOp op, StringAttr axis) {
+  WalkResult walked = op.getBody().walk([&](Operation *inner) -> WalkResult {
+    bool touches = false;
+    if (auto reduction = dyn_cast<ReductionOpInterface>(inner))
+      touches = llvm::is_contained(reduction.getReducedAxes(), axis);
+    else if (auto rename = dyn_cast<RenameOp>(inner))
+      touches = rename.getFromAttr() == axis || rename.getToAttr() == axis;
+    else if (auto slice = dyn_cast<SliceOp>(inner))
+      touches = slice.getAxisAttr() == axis;
+    else if (auto fold = dyn_cast<FoldOp>(inner))
+      touches = fold.getAxisAttr() == axis;
+    // Loops without the axis would run once for each block.
+    else if (auto nest = dyn_cast<NestOp>(inner))
+      touches = nest.getAxes().size() > 1 && !llvm::is_contained(nest.getAxes(), axis);
+    return touches ? WalkResult::interrupt() : WalkResult::advance();
+  });
+  return !walked.wasInterrupted();
+}
+
+void RecurrentPlan::chooseBlocks(int64_t cacheBytes) {
+  auto states = recurrence.getStates().getAsRange<StateDeclAttr>();
+  if (states.empty())
+    return;
+  for (StringAttr axis : (*states.begin()).getAxes()) {
+    int64_t rowBytes = 0;
+    bool everyState = true;
+    for (StateDeclAttr state : states) {
+      everyState &= llvm::is_contained(state.getAxes(), axis);
+      int64_t bytes = computeType.getWidth() / 8;
+      for (StringAttr other : state.getAxes())
+        if (other != axis)
+          bytes *= getSize(other);
+      rowBytes += bytes;
+    }
+    // Vectors along the axis: blocks of whole registers only.
+    ArrayType type = ArrayType::ofAxes(recurrence.getContext(), (*states.begin()).getAxes());
+    if (!everyState || getOrder(type).back() != axis || !isIndependent(recurrence, axis))
+      continue;
+    int64_t size = getSize(axis), best = 0;
+    for (int64_t block = lanes; block < size; block += lanes)
+      if (size % block == 0 && block * rowBytes <= cacheBytes)
+        best = block;
+    if (!best || size * rowBytes <= cacheBytes)
+      return;
+    splitAxis = axis;
+    blockSize = best;
+    return;
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Sizes and types
+//===----------------------------------------------------------------------===//
+
+SmallVector<int64_t> RecurrentPlan::getExtents(ArrayRef<StringAttr> axes) const {
+  return llvm::map_to_vector(axes, [&](StringAttr axis) { return getExtent(axis); });
+}
+
+SmallVector<int64_t> RecurrentPlan::getStrides(ArrayRef<StringAttr> axes) const {
+  SmallVector<int64_t> strides(axes.size());
+  int64_t stride = 1;
+  for (size_t i = axes.size(); i-- > 0;) {
+    strides[i] = stride;
+    stride *= getSize(axes[i]);
+  }
+  return strides;
+}
+
+SmallVector<StringAttr> RecurrentPlan::getOrder(ArrayType type) const {
+  auto it = orders.find(type);
+  return it != orders.end() ? it->second : SmallVector<StringAttr>(type.getAxes());
+}
+
+MemRefType RecurrentPlan::getViewType(ArrayRef<StringAttr> axes, Type element) const {
+  SmallVector<int64_t> strides(axes.size(), ShapedType::kDynamic);
+  if (!strides.empty())
+    strides.back() = 1;
+  auto layout =
+      StridedLayoutAttr::get(recurrence.getContext(), ShapedType::kDynamic, strides);
+  return MemRefType::get(getExtents(axes), element, layout);
+}
+
+MemRefType RecurrentPlan::getStateType(unsigned index) const {
+  ArrayType type = ArrayType::ofAxes(recurrence.getContext(), getState(index).getAxes());
+  return getViewType(getOrder(type), computeType);
+}
+
+bool RecurrentPlan::isInMemoryOrder(unsigned state) const {
+  ArrayRef<StringAttr> axes = getState(state).getAxes();
+  return ArrayRef(getOrder(ArrayType::ofAxes(recurrence.getContext(), axes))) == axes;
+}
+
+Buffer RecurrentPlan::makeView(OpBuilder &builder, Location loc, Value memory, Value offset,
+                               ArrayRef<StringAttr> axes, FloatType element) const {
+  SmallVector<int64_t> strides = getStrides(axes), extents = getExtents(axes);
+  auto layout =
+      StridedLayoutAttr::get(recurrence.getContext(), ShapedType::kDynamic, strides);
+  auto type = MemRefType::get(extents, element, layout);
+  SmallVector<OpFoldResult> sizes, strideValues;
+  for (auto [extent, stride] : llvm::zip(extents, strides)) {
+    sizes.push_back(builder.getIndexAttr(extent));
+    strideValues.push_back(builder.getIndexAttr(stride));
+  }
+  Value view = memref::ReinterpretCastOp::create(builder, loc, type, memory, OpFoldResult(offset),
+                                                 sizes, strideValues);
+  return {view, SmallVector<StringAttr>(axes)};
+}
