@@ -92,7 +92,11 @@ def main():
         seen.add(path)
         key = hashlib.sha256()
         key.update(version.encode())
-        key.update(content(os.path.join(root, ".clang-tidy")).encode())
+        # The configurations of all folders down to the file's.
+        folder = os.path.dirname(path)
+        while folder.startswith(root):
+            key.update(content(os.path.join(folder, ".clang-tidy")).encode())
+            folder = os.path.dirname(folder)
         key.update(entry["command"].encode())
         key.update(content(path).encode())
         output = entry.get("output") or re.search(
