@@ -47,8 +47,10 @@ config.environment["LARC_CACHE"] = "off"
 llvm_config.with_environment("PATH", config.llvm_tools_dir, append_path=True)
 llvm_config.with_environment("PATH", config.larc_tools_dir, append_path=True)
 
+# `larc` is also a kind of code that the driver writes: not in `--emit=larc`.
 llvm_config.add_tool_substitutions(
-    ["larc", "larc-opt", "larc-lsp-server"], [config.larc_tools_dir]
+    [ToolSubst("larc", pre=r".-^/\<="), "larc-opt", "larc-lsp-server"],
+    [config.larc_tools_dir],
 )
 llvm_config.add_tool_substitutions(
     ["FileCheck", "count", "split-file", ToolSubst("not", extra_args=[])],

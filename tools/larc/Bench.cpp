@@ -115,7 +115,7 @@ Subject::create(Session &session, const SpecChoice &spec, Form form,
   llvm::Expected<TensorMap> inputs =
       makeRandomInputs(spec.recurrence, spec.attributes, request);
   if (!inputs)
-    return makeUsageFault(llvm::toString(inputs.takeError()));
+    return blameCommandLine(inputs.takeError());
   llvm::Expected<Problem> problem =
       session.bind(spec, std::move(*inputs), form, /*gradients=*/false,
                    /*defaultDType=*/DType::F32);

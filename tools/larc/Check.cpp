@@ -15,7 +15,7 @@
 #include "larc/Support/Error.h"
 #include "larc/Support/Safetensors.h"
 
-#include <cstring>
+#include "llvm/ADT/StringExtras.h"
 
 using namespace larc;
 using namespace larc::driver;
@@ -267,7 +267,7 @@ static llvm::Error checkRandom(Session &session, CheckReport &report) {
       makeRandomInputs(spec->recurrence, spec->attributes, request);
   if (!inputs)
     // Everything about them comes from the command line.
-    return makeUsageFault(llvm::toString(inputs.takeError()));
+    return blameCommandLine(inputs.takeError());
   llvm::Expected<Problem> problem =
       session.bind(*spec, std::move(*inputs), *form, /*gradients=*/false,
                    /*defaultDType=*/DType::F32);
@@ -310,7 +310,7 @@ static void printReport(const CheckReport &report) {
   os.flush();
 }
 
-static llvm::json::Value toJSON(const CheckReport &report) {
+static llvm::json::Value reportToJSON(const CheckReport &report) {
   llvm::json::Array tensors;
   for (const Row &row : report.rows)
     tensors.push_back(
@@ -378,7 +378,7 @@ llvm::Expected<int> driver::runCheck(Session &session) {
   if (options.json) {
     llvm::json::Array array;
     for (const CheckReport &report : reports)
-      array.push_back(toJSON(report));
+      array.push_back(reportToJSON(report));
     if (array.size() == 1)
       printJSON(std::move(array.front()));
     else

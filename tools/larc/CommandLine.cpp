@@ -61,7 +61,7 @@ llvm::Error driver::makeValueFault(llvm::StringRef what, llvm::StringRef value,
 
 static cl::SubCommand *findCommand(llvm::StringRef name) {
   for (cl::SubCommand *command : cl::getRegisteredSubcommands())
-    if (*command && !name.empty() && command->getName() == name)
+    if (!name.empty() && command->getName() == name)
       return command;
   return nullptr;
 }
@@ -71,7 +71,7 @@ static llvm::Error makeUnknownCommandFault(llvm::StringRef name) {
     return makeLaterFault("the command '" + name + "'");
   llvm::SmallVector<llvm::StringRef> known;
   for (cl::SubCommand *command : cl::getRegisteredSubcommands())
-    if (*command && !command->getName().empty())
+    if (!command->getName().empty())
       known.push_back(command->getName());
   llvm::sort(known);
   return makeUsageFault("unknown command " + quoteName(name) +

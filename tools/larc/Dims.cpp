@@ -38,7 +38,7 @@ static llvm::Error parseRange(llvm::StringRef text, llvm::StringRef name,
                               bool allowRanges,
                               llvm::SmallVectorImpl<int64_t> &values) {
   std::string what = "dim " + quoteName(name);
-  int64_t smallest = name == "T" ? 0 : 1;
+  int64_t smallest = name == "B" || name == "T" ? 0 : 1;
   llvm::SmallVector<llvm::StringRef> parts;
   text.split(parts, ':');
   if (parts.size() > 1 && !allowRanges)

@@ -21,8 +21,8 @@ using DimList = llvm::SmallVector<std::pair<std::string, int64_t>>;
 
 /// Parses `B=2,T=1024:65536:x2,K=64`. A range `FIRST:LAST` steps by one,
 /// `FIRST:LAST:STEP` by STEP and `FIRST:LAST:xFACTOR` by a factor; where
-/// `allowRanges` is not set a range is an error. B, H and axes are positive, T
-/// may be 0. Errors are usage faults.
+/// `allowRanges` is not set a range is an error. H and axes are positive, B
+/// and T may be 0. Errors are usage faults.
 llvm::Expected<std::vector<DimValues>> parseDims(llvm::StringRef text,
                                                  bool allowRanges);
 

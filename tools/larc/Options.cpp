@@ -67,10 +67,8 @@ using Text = cl::opt<std::string>;
 using Flag = cl::opt<bool>;
 using TextList = cl::list<std::string>;
 
-Text
-    spec(cl::Positional,
-         cl::desc("[SPEC: a name of 'larc list', FILE.mlir or FILE.mlir:NAME]"),
-         cl::sub(computing), cl::cat(tensorCategory));
+Text spec(cl::Positional, cl::desc("[SPEC]"), cl::sub(computing),
+          cl::cat(tensorCategory));
 
 // Inputs and outputs.
 Text inputs("inputs", cl::desc("the safetensors file to read ('-': stdin)"),

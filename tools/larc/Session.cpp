@@ -11,12 +11,14 @@
 #include "CommandLine.h"
 #include "Dims.h"
 
+#include "larc/Conversion/Passes.h"
 #include "larc/Dialect/Larc/Transforms/Flatten.h"
 #include "larc/InitAll.h"
 #include "larc/Reference/Reference.h"
 #include "larc/Support/Error.h"
 
 #include "mlir/IR/BuiltinOps.h"
+#include "mlir/Pass/PassManager.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -108,25 +110,21 @@ void Session::noteOnce(const llvm::Twine &text) {
   printedNotes.push_back(std::move(line));
 }
 
-/// Makes faults of the command line faults of the file `path`, for names that
-/// came from its metadata.
-static llvm::Error blameFile(llvm::Error error, llvm::StringRef path) {
-  llvm::Error result = llvm::Error::success();
-  llvm::handleAllErrors(
-      std::move(error),
-      [&](std::unique_ptr<Fault> fault) {
-        if (fault->getKind() == FaultKind::Usage)
-          fault = std::make_unique<Fault>(FaultKind::Content, path.str(),
-                                          fault->getMessage().str(),
-                                          fault->getNotes());
-        result =
-            llvm::joinErrors(std::move(result), llvm::Error(std::move(fault)));
-      },
-      [&](std::unique_ptr<llvm::ErrorInfoBase> other) {
-        result =
-            llvm::joinErrors(std::move(result), llvm::Error(std::move(other)));
+/// Makes all faults of `error` faults of `kind`; those that were of another get
+/// the file `path`.
+static llvm::Error changeKind(llvm::Error error, FaultKind kind,
+                              llvm::StringRef path) {
+  return llvm::handleErrors(
+      std::move(error), [&](std::unique_ptr<Fault> fault) -> llvm::Error {
+        if (fault->getKind() == kind || fault->getMessage().empty())
+          return llvm::Error(std::move(fault));
+        return llvm::make_error<Fault>(
+            kind, path.str(), fault->getMessage().str(), fault->getNotes());
       });
-  return result;
+}
+
+llvm::Error driver::blameCommandLine(llvm::Error error) {
+  return changeKind(std::move(error), FaultKind::Usage, /*path=*/"");
 }
 
 //===----------------------------------------------------------------------===//
@@ -183,8 +181,9 @@ llvm::Expected<SpecChoice> Session::chooseSpec(const TensorFile *file,
   }
   llvm::Expected<RecurrenceOp> recurrence = getSpec(choice.name);
   if (!recurrence)
-    return fromFile ? blameFile(recurrence.takeError(), path)
-                    : recurrence.takeError();
+    return fromFile
+               ? changeKind(recurrence.takeError(), FaultKind::Content, path)
+               : recurrence.takeError();
   choice.recurrence = *recurrence;
   if (llvm::Error error = checkAttributes(choice.recurrence))
     return std::move(error);
@@ -268,6 +267,8 @@ llvm::Expected<Problem> Session::bind(const SpecChoice &spec, TensorMap tensors,
                                       Form form, bool gradients,
                                       std::optional<DType> defaultDType) {
   if (llvm::Error error = checkConversions(spec.recurrence))
+    return std::move(error);
+  if (llvm::Error error = checkPrintIRAfter(form != Form::Reference))
     return std::move(error);
   PhaseTimer::Scope scope(timer, "bind");
   ConversionOptions conversion;
@@ -359,6 +360,56 @@ llvm::Expected<TensorMap> Session::compute(const SpecChoice &spec,
 
 static constexpr llvm::StringLiteral flatteningPasses[] = {
     "larc-specialize", "larc-expand-levels", "larc-bind-dims"};
+
+/// The passes that compile the recurrent form, by their names.
+static llvm::SmallVector<std::string>
+getCompilePasses(mlir::MLIRContext &context) {
+  mlir::PassManager manager(&context);
+  buildRecurrentPipeline(manager, RecurrentOptions());
+  buildLoopsToLLVM(manager);
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  manager.printAsTextualPipeline(os);
+  // `builtin.module(larc.recurrence(name{option=value}),name)`: what is left
+  // without options and anchors.
+  llvm::SmallVector<std::string> passes;
+  std::string word;
+  unsigned depth = 0;
+  for (char c : text + ",") {
+    if (c == '{')
+      ++depth;
+    else if (c == '}')
+      --depth;
+    else if (depth == 0 && c == '(')
+      word.clear();
+    else if (depth == 0 && (c == ',' || c == ')')) {
+      if (!word.empty() && !llvm::is_contained(passes, word))
+        passes.push_back(word);
+      word.clear();
+    } else if (depth == 0) {
+      word += c;
+    }
+  }
+  return passes;
+}
+
+llvm::Error Session::checkPrintIRAfter(bool isCompiled) {
+  llvm::StringRef wanted = options.printIRAfter;
+  if (wanted.empty() || wanted == "all")
+    return llvm::Error::success();
+  llvm::SmallVector<llvm::StringRef> known(std::begin(flatteningPasses),
+                                           std::end(flatteningPasses));
+  llvm::SmallVector<std::string> passes;
+  if (isCompiled)
+    passes = getCompilePasses(context);
+  llvm::append_range(known, passes);
+  if (llvm::is_contained(known, wanted))
+    return llvm::Error::success();
+  return makeUsageFault("option '--print-ir-after' cannot be honoured: no pass "
+                        "run here is called " +
+                            quoteName(wanted) + didYouMean(wanted, known),
+                        {"run are " + llvm::join(known, ", ")});
+}
 
 llvm::Error Session::printFlattening(SpecChoice spec, RecurrenceOp bound) {
   llvm::StringRef wanted = options.printIRAfter;

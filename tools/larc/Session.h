@@ -92,6 +92,10 @@ public:
                                     Form form, bool gradients,
                                     llvm::StringRef what);
 
+  /// Fails if `--print-ir-after` names no pass that is run: those of the
+  /// compiler are only where `isCompiled` is set.
+  llvm::Error checkPrintIRAfter(bool isCompiled);
+
   /// Prints `--print-ir-after` of the passes that make `recurrence` flat and
   /// bound to `sizes`.
   llvm::Error printFlattening(SpecChoice spec, RecurrenceOp bound);
@@ -113,6 +117,9 @@ private:
   std::map<std::string, Compiled> compiled;
   std::vector<std::string> printedNotes;
 };
+
+/// Makes `error` one of the command line: whatever went wrong came from there.
+llvm::Error blameCommandLine(llvm::Error error);
 
 /// The dtype that results of `form` have.
 DType getResultDType(Form form, const Problem &problem);
