@@ -1,0 +1,184 @@
+//===- Compiler.cpp - From a recurrence to machine code -*- C++ -*-
+//
+// Part of the larc project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Compiler.h"
+
+#include "larc/Conversion/Passes.h"
+
+#include "mlir/ExecutionEngine/OptUtils.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Export.h"
+#include "llvm/IR/LegacyPassManager.h"
+#include "llvm/MC/MCSubtargetInfo.h"
+#include "llvm/MC/TargetRegistry.h"
+#include "llvm/Support/TargetSelect.h"
+#include "llvm/Support/raw_ostream.h"
+
+#include <mutex>
+
+using namespace mlir;
+using namespace larc;
+
+static void initializeHost() {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    llvm::InitializeNativeTarget();
+    llvm::InitializeNativeTargetAsmPrinter();
+    llvm::InitializeNativeTargetAsmParser();
+  });
+}
+
+llvm::Expected<llvm::orc::JITTargetMachineBuilder> larc::getTargetMachineBuilder(StringRef cpu) {
+  initializeHost();
+  auto builder = llvm::orc::JITTargetMachineBuilder::detectHost();
+  if (!builder)
+    return builder.takeError();
+  if (!cpu.empty()) {
+    std::string message;
+    const llvm::Target *target =
+        llvm::TargetRegistry::lookupTarget(builder->getTargetTriple(), message);
+    if (!target)
+      return llvm::createStringError(message);
+    std::unique_ptr<llvm::MCSubtargetInfo> info(
+        target->createMCSubtargetInfo(builder->getTargetTriple(), "", ""));
+    if (!info->isCPUStringValid(cpu))
+      return llvm::createStringError("unknown CPU '" + cpu.str() + "' for the target '" +
+                                     builder->getTargetTriple().str() + "'");
+    builder->setCPU(cpu.str());
+    builder->getFeatures() = llvm::SubtargetFeatures();
+  }
+  builder->setRelocationModel(llvm::Reloc::PIC_);
+  builder->setCodeGenOptLevel(llvm::CodeGenOptLevel::Default);
+  return builder;
+}
+
+unsigned larc::getVectorBits(const llvm::TargetMachine &machine) {
+  const llvm::MCSubtargetInfo &info = *machine.getMCSubtargetInfo();
+  if (machine.getTargetTriple().isX86()) {
+    if (info.checkFeatures("+avx512f"))
+      return 512;
+    if (info.checkFeatures("+avx2"))
+      return 256;
+  }
+  return 128;
+}
+
+//===----------------------------------------------------------------------===//
+// Passes and translation
+//===----------------------------------------------------------------------===//
+
+static std::string spellType(DType type) { return getName(type).str(); }
+
+static RecurrentOptions makeRecurrentOptions(const CPUOptions &options,
+                                             const llvm::TargetMachine &machine) {
+  RecurrentOptions result;
+  result.computeType = spellType(options.computeType);
+  for (DType type : options.operandTypes)
+    result.operandTypes.push_back(spellType(type));
+  for (DType type : options.constantTypes)
+    result.constantTypes.push_back(spellType(type));
+  for (DType type : options.outputTypes)
+    result.outputTypes.push_back(spellType(type));
+  result.vectorBits = getVectorBits(machine);
+  return result;
+}
+
+/// Prints IR to stderr after the pass that `hooks` names, or after all.
+static void enableHooks(PassManager &pm, const CompileHooks &hooks) {
+  if (!hooks.printIRAfter.empty()) {
+    auto isMeant = [wanted = hooks.printIRAfter](Pass *pass, Operation *) {
+      return wanted == "all" || pass->getArgument() == wanted;
+    };
+    pm.enableIRPrinting([](Pass *, Operation *) { return false; }, isMeant,
+                        /*printModuleScope=*/false, /*printAfterOnlyOnChange=*/false,
+                        /*printAfterOnlyOnFailure=*/false, llvm::errs());
+  }
+  if (hooks.timing)
+    pm.enableTiming();
+}
+
+FailureOr<LLVMModule> larc::compileToLLVM(RecurrenceOp recurrence, const CPUOptions &options,
+                                          llvm::TargetMachine &machine,
+                                          const CompileHooks &hooks) {
+  MLIRContext *context = recurrence.getContext();
+  DialectRegistry registry;
+  registerBuiltinDialectTranslation(registry);
+  registerLLVMDialectTranslation(registry);
+  context->appendDialectRegistry(registry);
+
+  OwningOpRef<ModuleOp> module = ModuleOp::create(recurrence.getLoc());
+  module->push_back(recurrence->clone());
+  PassManager pm(context);
+  enableHooks(pm, hooks);
+  buildRecurrentPipeline(pm, makeRecurrentOptions(options, machine));
+  buildLoopsToLLVM(pm);
+  if (failed(pm.run(*module)))
+    return failure();
+
+  LLVMModule result;
+  result.context = std::make_unique<llvm::LLVMContext>();
+  result.module = translateModuleToLLVMIR(*module, *result.context, recurrence.getSymName());
+  if (!result.module)
+    return recurrence.emitError("cannot be translated to LLVM IR"), failure();
+  result.module->setDataLayout(machine.createDataLayout());
+  result.module->setTargetTriple(machine.getTargetTriple());
+  auto optimize = makeOptimizingTransformer(/*optLevel=*/2, /*sizeLevel=*/0, &machine);
+  if (llvm::Error error = optimize(result.module.get()))
+    return recurrence.emitError("cannot be optimised: ") << llvm::toString(std::move(error)),
+           failure();
+  return result;
+}
+
+llvm::Expected<std::unique_ptr<llvm::orc::LLJIT>>
+larc::createJIT(llvm::orc::JITTargetMachineBuilder builder) {
+  auto jit = llvm::orc::LLJITBuilder().setJITTargetMachineBuilder(std::move(builder)).create();
+  if (!jit)
+    return jit.takeError();
+  auto generator = llvm::orc::DynamicLibrarySearchGenerator::GetForCurrentProcess(
+      (*jit)->getDataLayout().getGlobalPrefix());
+  if (!generator)
+    return generator.takeError();
+  (*jit)->getMainJITDylib().addGenerator(std::move(*generator));
+  return jit;
+}
+
+//===----------------------------------------------------------------------===//
+// Files
+//===----------------------------------------------------------------------===//
+
+LogicalResult larc::emitCPU(RecurrenceOp recurrence, const CPUOptions &options, CPUEmit what,
+                            raw_ostream &os, const CompileHooks &hooks) {
+  auto report = [&](llvm::Error error) -> LogicalResult {
+    return recurrence.emitError() << llvm::toString(std::move(error));
+  };
+  auto builder = getTargetMachineBuilder(options.cpu);
+  if (!builder)
+    return report(builder.takeError());
+  auto machine = builder->createTargetMachine();
+  if (!machine)
+    return report(machine.takeError());
+  FailureOr<LLVMModule> compiled = compileToLLVM(recurrence, options, **machine, hooks);
+  if (failed(compiled))
+    return failure();
+  if (what == CPUEmit::LLVM) {
+    compiled->module->print(os, nullptr);
+    return success();
+  }
+  llvm::SmallVector<char, 0> buffer;
+  llvm::raw_svector_ostream stream(buffer);
+  llvm::legacy::PassManager codegen;
+  auto type = what == CPUEmit::Assembly ? llvm::CodeGenFileType::AssemblyFile
+                                        : llvm::CodeGenFileType::ObjectFile;
+  if ((*machine)->addPassesToEmitFile(codegen, stream, nullptr, type))
+    return recurrence.emitError("cannot be written: the target emits no such file");
+  codegen.run(*compiled->module);
+  os << stream.str();
+  return success();
+}

@@ -1,0 +1,45 @@
+//===- Compiler.h - From a recurrence to machine code -*- C++ -*-
+//
+// Part of the larc project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef LARC_LIB_TARGET_CPU_COMPILER_H
+#define LARC_LIB_TARGET_CPU_COMPILER_H
+
+#include "larc/Target/CPU/CompiledRecurrence.h"
+
+#include "llvm/ExecutionEngine/Orc/LLJIT.h"
+#include "llvm/IR/LLVMContext.h"
+#include "llvm/IR/Module.h"
+#include "llvm/Target/TargetMachine.h"
+
+namespace larc {
+
+/// An LLVM module with its context, which must outlive it.
+struct LLVMModule {
+  std::unique_ptr<llvm::LLVMContext> context;
+  std::unique_ptr<llvm::Module> module;
+};
+
+/// Machine of the CPU named, or of the host with all its features.
+llvm::Expected<llvm::orc::JITTargetMachineBuilder> getTargetMachineBuilder(llvm::StringRef cpu);
+
+/// Bits of the widest vector registers that the machine has.
+unsigned getVectorBits(const llvm::TargetMachine &machine);
+
+/// Runs the recurrent form's pipelines on a copy of `recurrence` and LLVM's optimiser on the
+/// result. Errors are emitted at the recurrence's operations.
+mlir::FailureOr<LLVMModule> compileToLLVM(RecurrenceOp recurrence, const CPUOptions &options,
+                                          llvm::TargetMachine &machine,
+                                          const CompileHooks &hooks);
+
+/// A just-in-time compiler for the host, which finds the C library's mathematics.
+llvm::Expected<std::unique_ptr<llvm::orc::LLJIT>>
+createJIT(llvm::orc::JITTargetMachineBuilder builder);
+
+} // namespace larc
+
+#endif // LARC_LIB_TARGET_CPU_COMPILER_H
