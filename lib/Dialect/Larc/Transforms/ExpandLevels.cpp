@@ -53,9 +53,9 @@ private:
   }
 
   /// Splits the declarations `decls`, adding one argument to `block` for each array.
-  template <typename DeclAttr, typename WithNameAndAxes>
+  template <typename DeclAttr, typename MakeMember>
   ArrayAttr splitDecls(ArrayAttr decls, Block &block, Block::args_iterator &argument,
-                       WithNameAndAxes withNameAndAxes);
+                       MakeMember makeMember);
 
   FailureOr<int64_t> levelOf(Operation *at, Value index, int64_t offset);
   FailureOr<Value *> memberOf(Operation *at, Value family, Value index, int64_t offset);
@@ -99,9 +99,9 @@ private:
 
 } // namespace
 
-template <typename DeclAttr, typename WithNameAndAxes>
+template <typename DeclAttr, typename MakeMember>
 ArrayAttr LevelExpander::splitDecls(ArrayAttr decls, Block &block, Block::args_iterator &argument,
-                                    WithNameAndAxes withNameAndAxes) {
+                                    MakeMember makeMember) {
   SmallVector<Attribute> split;
   for (auto decl : decls.getAsRange<DeclAttr>()) {
     BlockArgument source = *argument++;
@@ -113,8 +113,7 @@ ArrayAttr LevelExpander::splitDecls(ArrayAttr decls, Block &block, Block::args_i
     }
     Members members;
     for (int64_t l = family.getFirst(), e = *numLevels(family.getLevel()); l < e; ++l) {
-      auto member = withNameAndAxes(decl, withLevel(decl.getName(), l),
-                                    memberAxes(decl.getAxes(), family, l));
+      auto member = makeMember(decl, l);
       split.push_back(member);
       members.push_back(block.addArgument(member.getArgumentType(), source.getLoc()));
     }
@@ -128,18 +127,26 @@ LogicalResult LevelExpander::run() {
   Region region;
   Block &block = region.emplaceBlock();
   auto argument = op.getBody().args_begin();
-  auto renameOperand = [&](OperandDeclAttr decl, StringAttr name, ArrayRef<StringAttr> axes) {
-    return OperandDeclAttr::get(context, name, axes, decl.getKind(), decl.getDomain(),
-                                decl.getDomainAxis(), nullptr);
+  auto makeOperand = [&](OperandDeclAttr decl, int64_t level) {
+    FamilyDeclAttr family = decl.getFamily();
+    StringAttr domainAxis = decl.getDomainAxis();
+    if (domainAxis)
+      domainAxis = memberAxes(domainAxis, family, level).front();
+    return OperandDeclAttr::get(context, withLevel(decl.getName(), level),
+                                memberAxes(decl.getAxes(), family, level), decl.getKind(),
+                                decl.getDomain(), domainAxis, nullptr);
   };
-  auto renameState = [&](StateDeclAttr decl, StringAttr name, ArrayRef<StringAttr> axes) {
-    return StateDeclAttr::get(context, name, axes, decl.getInit(), decl.getNonzero(), nullptr);
+  auto makeState = [&](StateDeclAttr decl, int64_t level) {
+    FamilyDeclAttr family = decl.getFamily();
+    return StateDeclAttr::get(context, withLevel(decl.getName(), level),
+                              memberAxes(decl.getAxes(), family, level), decl.getInit(),
+                              memberAxes(decl.getNonzero(), family, level), nullptr);
   };
   ArrayAttr operands =
-      splitDecls<OperandDeclAttr>(op.getTokenOperands(), block, argument, renameOperand);
+      splitDecls<OperandDeclAttr>(op.getTokenOperands(), block, argument, makeOperand);
   ArrayAttr constants =
-      splitDecls<OperandDeclAttr>(op.getConstants(), block, argument, renameOperand);
-  ArrayAttr states = splitDecls<StateDeclAttr>(op.getStates(), block, argument, renameState);
+      splitDecls<OperandDeclAttr>(op.getConstants(), block, argument, makeOperand);
+  ArrayAttr states = splitDecls<StateDeclAttr>(op.getStates(), block, argument, makeState);
   for (; argument != op.getBody().args_end(); ++argument)
     arrays.map(*argument, block.addArgument(argument->getType(), argument->getLoc()));
 
