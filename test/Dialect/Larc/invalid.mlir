@@ -70,6 +70,11 @@ larc.recurrence @real(%x) attributes(%scale = large) -> (o) { larc.yield %x }
 // Signatures: declarations against each other
 //===----------------------------------------------------------------------===//
 
+// expected-error@+1 {{is named 'a b', which is not a letter and then letters, digits and '_'}}
+larc.recurrence @"a b"(%x) -> (o) { larc.yield %x }
+
+// -----
+
 // expected-error@+1 {{'larc.recurrence' op declares no output}}
 larc.recurrence @no_output(%x) -> () { larc.yield }
 

@@ -231,6 +231,10 @@ struct SignatureVerifier {
 
 LogicalResult RecurrenceOp::verify() {
   SignatureVerifier verifier{*this, {}, {}};
+  // Entry points of compiled code are named by it.
+  if (!isIdentifier(getSymNameAttr()))
+    return emitOpError("is named '")
+           << getSymName() << "', which is not a letter and then letters, digits and '_'";
   if (getOutputs().empty())
     return emitOpError("declares no output");
   if (failed(verifier.checkAttributes()) ||
