@@ -378,6 +378,7 @@ llvm::Expected<int> driver::runBench(Session &session) {
     if (llvm::Error error = measure(session, *spec, forms, dims, measurements))
       return std::move(error);
   }
+  progress.clear();
 
   if (!options.json) {
     printTable(measurements, *spec, options.threads);
@@ -386,9 +387,6 @@ llvm::Expected<int> driver::runBench(Session &session) {
   llvm::json::Array array;
   for (const Measurement &measurement : measurements)
     array.push_back(measurementToJSON(measurement, *spec, options.threads));
-  if (array.size() == 1)
-    printJSON(std::move(array.front()));
-  else
-    printJSON(std::move(array));
+  printJSONList(std::move(array));
   return 0;
 }

@@ -17,6 +17,8 @@
 
 #include "llvm/ADT/StringExtras.h"
 
+#include <cmath>
+
 using namespace larc;
 using namespace larc::driver;
 
@@ -98,7 +100,7 @@ static llvm::Expected<bool> isRounded(const Tensor &original,
     return after.takeError();
   auto changed = [](auto pair) {
     auto [a, b] = pair;
-    return a != b && !(a != a && b != b);
+    return a != b && !(std::isnan(a) && std::isnan(b));
   };
   return llvm::any_of(
       llvm::zip(before->getValues<double>(), after->getValues<double>()),
@@ -360,6 +362,7 @@ llvm::Expected<int> driver::runCheck(Session &session) {
     CheckReport &report = reports.emplace_back();
     report.file = path;
     llvm::Error error = checkFile(session, path, report);
+    progress.clear();
     if (error && isUsageFault(error))
       return std::move(error);
     if (error) {
@@ -379,10 +382,7 @@ llvm::Expected<int> driver::runCheck(Session &session) {
     llvm::json::Array array;
     for (const CheckReport &report : reports)
       array.push_back(reportToJSON(report));
-    if (array.size() == 1)
-      printJSON(std::move(array.front()));
-    else
-      printJSON(std::move(array));
+    printJSONList(std::move(array));
   } else if (reports.size() > 1) {
     llvm::outs() << reports.size() - numFailed << " of " << reports.size()
                  << " files pass\n";

@@ -67,6 +67,13 @@ void driver::printJSON(const llvm::json::Value &value) {
   llvm::outs() << llvm::formatv("{0:2}", value) << '\n';
 }
 
+void driver::printJSONList(llvm::json::Array values) {
+  if (values.size() == 1)
+    printJSON(values.front());
+  else
+    printJSON(std::move(values));
+}
+
 void PhaseTimer::add(llvm::StringRef name, double milliseconds) {
   auto it = llvm::find_if(
       phases, [&](const auto &phase) { return phase.first == name; });
@@ -107,7 +114,8 @@ void Progress::update(double fraction) {
   llvm::errs().flush();
 }
 
-Progress::~Progress() {
+void Progress::clear() {
   if (shown)
     llvm::errs() << "\r\x1b[K";
+  shown = false;
 }

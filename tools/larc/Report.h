@@ -53,6 +53,9 @@ llvm::json::Value toJSON(llvm::ArrayRef<int64_t> shape);
 /// Prints `value` with a final newline to the standard output.
 void printJSON(const llvm::json::Value &value);
 
+/// The same for a list, which is printed as its only element if it has one.
+void printJSONList(llvm::json::Array values);
+
 /// Adds up the time of named phases.
 class PhaseTimer {
 public:
@@ -84,12 +87,15 @@ private:
 class Progress {
 public:
   explicit Progress(std::string what);
-  ~Progress();
+  ~Progress() { clear(); }
   Progress(const Progress &) = delete;
   Progress &operator=(const Progress &) = delete;
 
   /// `fraction` is from 0 to 1.
   void update(double fraction);
+
+  /// Takes the line away, for other output.
+  void clear();
 
 private:
   std::string what;
