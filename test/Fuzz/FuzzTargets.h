@@ -23,8 +23,9 @@ namespace larc {
 /// again.
 void fuzzSafetensors(llvm::StringRef input);
 
-/// Parses and verifies a spec file; what is valid must survive printing and
-/// parsing again, as it is and canonicalised.
+/// Parses and verifies a spec file, and runs the passes that every form begins
+/// with. What is valid must survive printing and parsing again; passes may
+/// refuse it, but must give a reason and must not leave anything invalid.
 void fuzzSpec(llvm::StringRef input);
 
 } // namespace larc

@@ -9,6 +9,7 @@
 #include "FuzzTargets.h"
 
 #include "larc/Dialect/Larc/IR/Larc.h"
+#include "larc/Dialect/Larc/Transforms/Passes.h"
 #include "larc/Support/Error.h"
 #include "larc/Support/SourceText.h"
 
@@ -59,6 +60,27 @@ static void checkRoundTrip(ModuleOp module) {
   std::abort();
 }
 
+/// Runs a pass, on the module or on every `Op` in it. Returns whether it
+/// succeeded; aborts if it leaves something invalid or fails without a reason.
+template <typename Op = ModuleOp>
+static bool runPass(ModuleOp module, std::unique_ptr<Pass> pass,
+                    std::string &messages) {
+  messages.clear();
+  std::string name = pass->getArgument().str();
+  PassManager passes(module.getContext());
+  passes.enableVerifier(false);
+  if constexpr (std::is_same_v<Op, ModuleOp>)
+    passes.addPass(std::move(pass));
+  else
+    passes.addNestedPass<Op>(std::move(pass));
+  bool succeeded = mlir::succeeded(passes.run(module));
+  if (succeeded ? mlir::succeeded(verify(module)) : !messages.empty())
+    return succeeded;
+  llvm::errs() << name << (succeeded ? " leaves invalid: " : " fails: ")
+               << messages << print(module);
+  std::abort();
+}
+
 void larc::fuzzSpec(llvm::StringRef input) {
   if (llvm::Error error = checkSourceText(input, "input")) {
     renderError(std::move(error));
@@ -81,14 +103,29 @@ void larc::fuzzSpec(llvm::StringRef input) {
   }
 
   checkRoundTrip(*module);
-
-  // Folders and canonicalisations keep valid what is valid.
-  PassManager passes(&context);
-  passes.addPass(createCanonicalizerPass());
-  passes.addPass(createCSEPass());
-  if (failed(passes.run(*module))) {
+  if (!runPass(*module, createCanonicalizerPass(), messages) ||
+      !runPass(*module, createCSEPass(), messages)) {
     llvm::errs() << "canonicalisation fails:\n" << messages;
     std::abort();
   }
   checkRoundTrip(*module);
+
+  // What follows may refuse a spec, but may not break it.
+  if (!runPass<RecurrenceOp>(*module, createSpecialize(), messages) ||
+      !runPass<RecurrenceOp>(*module, createExpandLevels(), messages))
+    return;
+  checkRoundTrip(*module);
+  for (auto recurrence : module->getOps<RecurrenceOp>()) {
+    BindDimsOptions options;
+    for (StringAttr axis : recurrence.getAllAxes())
+      if (!recurrence.getAxisSize(axis))
+        options.sizes += axis.str() + "=4;";
+    options.complete = false;
+    if (!runPass<RecurrenceOp>(*module, createBindDims(options), messages))
+      return;
+    break;
+  }
+  if (runPass<RecurrenceOp>(*module, createDecompose(), messages) &&
+      runPass<RecurrenceOp>(*module, createFactor(), messages))
+    checkRoundTrip(*module);
 }
