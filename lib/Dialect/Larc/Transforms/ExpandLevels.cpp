@@ -337,9 +337,14 @@ LogicalResult LevelExpander::copyGeneric(Operation &source) {
     return success();
   }
 
-  // A region operation: its carried values decide the results, its sources the slices.
-  ValueRange inits = ValueRange(state.operands).take_back(source.getNumResults());
-  state.addTypes(inits.getTypes());
+  // A region operation: its carried values decide the results, its sources the slices. A nest
+  // carries none: its results have the types of what it yields.
+  bool carries = !isa<NestOp>(source);
+  ValueRange inits = ValueRange(state.operands).take_back(carries ? source.getNumResults() : 0);
+  if (carries)
+    state.addTypes(inits.getTypes());
+  else
+    state.addTypes(source.getResultTypes());
   Operation *copy = builder.create(state);
   arrays.map(source.getResults(), copy->getResults());
   for (auto [from, to] : llvm::zip(source.getRegions(), copy->getRegions())) {
@@ -360,6 +365,9 @@ LogicalResult LevelExpander::copyGeneric(Operation &source) {
     for (Value value : from.front().getTerminator()->getOperands())
       yielded.push_back(arrays.lookup(value));
     YieldOp::create(builder, from.front().getTerminator()->getLoc(), yielded);
+    if (!carries)
+      for (auto [result, value] : llvm::zip(copy->getResults(), yielded))
+        result.setType(value.getType());
   }
   return success();
 }
