@@ -28,15 +28,16 @@ struct ReferenceOptions {
   ProgressFn progress;
 };
 
-/// Registers the implementations of the interpreter's interface for the dialect's operations.
-/// A context that runs the reference must have them.
+/// Registers the implementations of the interpreter's interface for the
+/// dialect's operations. A context that runs the reference must have them.
 void registerReferenceModels(mlir::DialectRegistry &registry);
 
-/// Computes outputs, final states and anchors of `problem` in float64, token by token, and with
-/// `gradients` the gradient of every operand, constant, initial state and anchor given, by
-/// reverse differentiation of the step. Memory beyond inputs and results grows with the square root
-/// of T times the state.
-llvm::Expected<TensorMap> runReference(Problem &problem, const ReferenceOptions &options);
+/// Computes outputs, final states and anchors of `problem` in float64, token by
+/// token, and with `gradients` the gradient of every operand, constant, initial
+/// state and anchor given, by reverse differentiation of the step. Memory
+/// beyond inputs and results grows with the square root of T times the state.
+llvm::Expected<TensorMap> runReference(Problem &problem,
+                                       const ReferenceOptions &options);
 
 } // namespace larc
 
