@@ -34,9 +34,10 @@ struct RecurrentOptions {
   unsigned cacheBytes = 36864;
 };
 
-/// From a flat, bound recurrence to the token loop and its entry point, in the dialects
-/// that `buildLoopsToLLVM` takes.
-void buildRecurrentPipeline(mlir::OpPassManager &pm, const RecurrentOptions &options);
+/// From a flat, bound recurrence to the token loop and its entry point, in the
+/// dialects that `buildLoopsToLLVM` takes.
+void buildRecurrentPipeline(mlir::OpPassManager &pm,
+                            const RecurrentOptions &options);
 /// From there to the LLVM dialect.
 void buildLoopsToLLVM(mlir::OpPassManager &pm);
 

@@ -33,11 +33,14 @@ struct LoadedSpec {
   RecurrenceOp recurrence;
 };
 
-/// Loads `name`: a built-in name, else a path `FILE.mlir`, or `FILE.mlir:NAME` where the file has
-/// several recurrences. An unknown built-in name is a usage fault with the closest names; a file that
-/// cannot be read, that has no or several recurrences and none named is a fault. Syntax and
-/// verification errors go to the context's diagnostic handler, and the error returned then has no text to add.
-llvm::Expected<LoadedSpec> loadSpec(mlir::MLIRContext &context, llvm::StringRef name);
+/// Loads `name`: a built-in name, else a path `FILE.mlir`, or `FILE.mlir:NAME`
+/// where the file has several recurrences. An unknown built-in name is a usage
+/// fault with the closest names; a file that cannot be read, that has no or
+/// several recurrences and none named is a fault. Syntax and verification
+/// errors go to the context's diagnostic handler, and the error returned then
+/// has no text to add.
+llvm::Expected<LoadedSpec> loadSpec(mlir::MLIRContext &context,
+                                    llvm::StringRef name);
 
 } // namespace larc
 

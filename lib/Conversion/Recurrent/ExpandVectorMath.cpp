@@ -24,7 +24,8 @@ namespace larc {
 
 namespace {
 
-struct ExpandVectorMathPass : larc::impl::ExpandVectorMathBase<ExpandVectorMathPass> {
+struct ExpandVectorMathPass
+    : larc::impl::ExpandVectorMathBase<ExpandVectorMathPass> {
   void runOnOperation() override {
     MLIRContext *context = &getContext();
     {
@@ -36,13 +37,15 @@ struct ExpandVectorMathPass : larc::impl::ExpandVectorMathBase<ExpandVectorMathP
     RewritePatternSet patterns(context);
     populateMathToLibmConversionPatterns(patterns);
     ConversionTarget target(*context);
-    target.addLegalDialect<arith::ArithDialect, func::FuncDialect, vector::VectorDialect,
-                           LLVM::LLVMDialect>();
+    target.addLegalDialect<arith::ArithDialect, func::FuncDialect,
+                           vector::VectorDialect, LLVM::LLVMDialect>();
     target.addIllegalDialect<math::MathDialect>();
     // Single instructions.
-    target.addLegalOp<math::AbsFOp, math::SqrtOp, math::FmaOp, math::CopySignOp, math::FloorOp,
-                      math::CeilOp, math::RoundEvenOp, math::TruncOp>();
-    if (failed(applyPartialConversion(getOperation(), target, std::move(patterns))))
+    target.addLegalOp<math::AbsFOp, math::SqrtOp, math::FmaOp, math::CopySignOp,
+                      math::FloorOp, math::CeilOp, math::RoundEvenOp,
+                      math::TruncOp>();
+    if (failed(applyPartialConversion(getOperation(), target,
+                                      std::move(patterns))))
       signalPassFailure();
   }
 };

@@ -28,7 +28,8 @@ namespace {
 class TokenLoopBuilder {
 public:
   explicit TokenLoopBuilder(const RecurrentPlan &plan)
-      : plan(plan), op(plan.recurrence), loc(op.getLoc()), context(op.getContext()) {}
+      : plan(plan), op(plan.recurrence), loc(op.getLoc()),
+        context(op.getContext()) {}
 
   FailureOr<func::FuncOp> build();
 
@@ -38,12 +39,12 @@ private:
     Value memref, tokenStride;
   };
 
-  /// The buffer that nests read for an operand or constant: the view, or a copy in the compute
-  /// type and the order of nests.
-  Buffer stage(OpBuilder &builder, const Buffer &view, ArrayType type, FloatType element,
-               StepEmitter &step);
-  void emitAnchorCopies(OpBuilder &builder, Value token, ArrayRef<Buffer> states,
-                        ArrayRef<Buffer> anchors);
+  /// The buffer that nests read for an operand or constant: the view, or a copy
+  /// in the compute type and the order of nests.
+  Buffer stage(OpBuilder &builder, const Buffer &view, ArrayType type,
+               FloatType element, StepEmitter &step);
+  void emitAnchorCopies(OpBuilder &builder, Value token,
+                        ArrayRef<Buffer> states, ArrayRef<Buffer> anchors);
 
   const RecurrentPlan &plan;
   RecurrenceOp op;
@@ -53,9 +54,11 @@ private:
 
 } // namespace
 
-Buffer TokenLoopBuilder::stage(OpBuilder &builder, const Buffer &view, ArrayType type,
-                               FloatType element, StepEmitter &step) {
-  if (element == plan.computeType && ArrayRef(view.axes) == ArrayRef(plan.getOrder(type)))
+Buffer TokenLoopBuilder::stage(OpBuilder &builder, const Buffer &view,
+                               ArrayType type, FloatType element,
+                               StepEmitter &step) {
+  if (element == plan.computeType &&
+      ArrayRef(view.axes) == ArrayRef(plan.getOrder(type)))
     return view;
   Buffer staged = step.allocate(type);
   NestEmitter::emitCopy(builder, loc, plan, view, staged);
@@ -63,14 +66,17 @@ Buffer TokenLoopBuilder::stage(OpBuilder &builder, const Buffer &view, ArrayType
 }
 
 /// At the first token of a period, the anchors take the states' values.
-void TokenLoopBuilder::emitAnchorCopies(OpBuilder &builder, Value token, ArrayRef<Buffer> states,
+void TokenLoopBuilder::emitAnchorCopies(OpBuilder &builder, Value token,
+                                        ArrayRef<Buffer> states,
                                         ArrayRef<Buffer> anchors) {
   if (anchors.empty())
     return;
-  Value rest = arith::RemUIOp::create(builder, loc, token, index(builder, loc, op.getPeriod()));
-  Value starts = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, rest,
-                                       index(builder, loc, 0));
-  auto branch = scf::IfOp::create(builder, loc, starts, /*withElseRegion=*/false);
+  Value rest = arith::RemUIOp::create(builder, loc, token,
+                                      index(builder, loc, op.getPeriod()));
+  Value starts = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
+                                       rest, index(builder, loc, 0));
+  auto branch =
+      scf::IfOp::create(builder, loc, starts, /*withElseRegion=*/false);
   OpBuilder inner = OpBuilder::atBlockTerminator(branch.thenBlock());
   for (auto [i, state] : llvm::enumerate(op.getAnchoredStates()))
     NestEmitter::emitCopy(inner, loc, plan, states[state], anchors[i]);
@@ -97,7 +103,8 @@ FailureOr<func::FuncOp> TokenLoopBuilder::build() {
     inputs.push_back(plan.getStateType(i));
   for (unsigned i : anchored)
     inputs.push_back(plan.getStateType(i));
-  inputs.push_back(MemRefType::get({ShapedType::kDynamic}, builder.getI8Type()));
+  inputs.push_back(
+      MemRefType::get({ShapedType::kDynamic}, builder.getI8Type()));
 
   auto func = func::FuncOp::create(builder, loc, plan.getTokensName(),
                                    builder.getFunctionType(inputs, {}));
@@ -145,12 +152,15 @@ FailureOr<func::FuncOp> TokenLoopBuilder::build() {
                  op.getConstantArguments(), plan.constantTypes)) {
     if (argument.use_empty())
       continue;
-    Buffer view = plan.makeView(builder, loc, memory.memref, zero, decl.getAxes(), element);
+    Buffer view = plan.makeView(builder, loc, memory.memref, zero,
+                                decl.getAxes(), element);
     step.bind(argument,
-              stage(builder, view, cast<ArrayType>(argument.getType()), element, step));
+              stage(builder, view, cast<ArrayType>(argument.getType()), element,
+                    step));
   }
 
-  auto loop = scf::ForOp::create(builder, loc, zero, numTokens, index(builder, loc, 1));
+  auto loop =
+      scf::ForOp::create(builder, loc, zero, numTokens, index(builder, loc, 1));
   OpBuilder inner = OpBuilder::atBlockTerminator(loop.getBody());
   Value token = loop.getInductionVar();
   Value globalToken = arith::AddIOp::create(inner, loc, token, position);
@@ -163,35 +173,42 @@ FailureOr<func::FuncOp> TokenLoopBuilder::build() {
     if (argument.use_empty())
       continue;
     Value offset = arith::MulIOp::create(inner, loc, token, memory.tokenStride);
-    Buffer view = plan.makeView(inner, loc, memory.memref, offset, decl.getAxes(), element);
-    step.bind(argument, stage(inner, view, cast<ArrayType>(argument.getType()), element, step));
+    Buffer view = plan.makeView(inner, loc, memory.memref, offset,
+                                decl.getAxes(), element);
+    step.bind(argument, stage(inner, view, cast<ArrayType>(argument.getType()),
+                              element, step));
   }
   SmallVector<Buffer> outputViews;
-  for (auto [decl, memory, element] : llvm::zip(op.getOutputs().getAsRange<OutputDeclAttr>(),
-                                                outputs, plan.outputTypes)) {
+  for (auto [decl, memory, element] :
+       llvm::zip(op.getOutputs().getAsRange<OutputDeclAttr>(), outputs,
+                 plan.outputTypes)) {
     Value offset = arith::MulIOp::create(inner, loc, token, memory.tokenStride);
-    outputViews.push_back(plan.makeView(inner, loc, memory.memref, offset, decl.getAxes(), element));
+    outputViews.push_back(plan.makeView(inner, loc, memory.memref, offset,
+                                        decl.getAxes(), element));
   }
   for (auto [argument, buffer] : llvm::zip(op.getStateArguments(), states))
     step.bind(argument, buffer);
   op.getBody().walk([&](AnchorOp anchor) {
     unsigned state = llvm::find(op.getStateArguments(), anchor.getState()) -
                      op.getStateArguments().begin();
-    step.bind(anchor.getResult(), anchors[llvm::find(anchored, state) - anchored.begin()]);
+    step.bind(anchor.getResult(),
+              anchors[llvm::find(anchored, state) - anchored.begin()]);
   });
-  if (failed(step.emitBlock(inner, op.getBody().front(), op.getStateArguments(), states,
-                            outputViews)))
+  if (failed(step.emitBlock(inner, op.getBody().front(), op.getStateArguments(),
+                            states, outputViews)))
     return failure();
 
   builder.setInsertionPoint(returnOp);
   Value end = arith::AddIOp::create(builder, loc, position, numTokens);
   emitAnchorCopies(builder, end, states, anchors);
-  func->setAttr(scratchBytesAttr, builder.getI64IntegerAttr(step.getScratchBytes()));
+  func->setAttr(scratchBytesAttr,
+                builder.getI64IntegerAttr(step.getScratchBytes()));
   return func;
 }
 
 namespace {
-struct ConvertLarcToLoopsPass : larc::impl::ConvertLarcToLoopsBase<ConvertLarcToLoopsPass> {
+struct ConvertLarcToLoopsPass
+    : larc::impl::ConvertLarcToLoopsBase<ConvertLarcToLoopsPass> {
   using ConvertLarcToLoopsBase::ConvertLarcToLoopsBase;
 
   void runOnOperation() override {
@@ -202,7 +219,8 @@ struct ConvertLarcToLoopsPass : larc::impl::ConvertLarcToLoopsBase<ConvertLarcTo
     options.outputTypes.assign(outputTypes.begin(), outputTypes.end());
     options.vectorBits = vectorBits;
     options.cacheBytes = cacheBytes;
-    for (RecurrenceOp op : llvm::to_vector(getOperation().getOps<RecurrenceOp>())) {
+    for (RecurrenceOp op :
+         llvm::to_vector(getOperation().getOps<RecurrenceOp>())) {
       FailureOr<RecurrentPlan> plan = RecurrentPlan::create(op, options);
       if (failed(plan) || failed(TokenLoopBuilder(*plan).build()))
         return signalPassFailure();

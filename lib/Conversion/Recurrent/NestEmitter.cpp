@@ -15,8 +15,9 @@
 using namespace mlir;
 using namespace larc;
 
-/// Vector registers that a group of lanes has along the last axis: enough independent sums to
-/// hide the latency of a multiply-add together with unrolling, few enough to leave registers.
+/// Vector registers that a group of lanes has along the last axis: enough
+/// independent sums to hide the latency of a multiply-add together with
+/// unrolling, few enough to leave registers.
 static constexpr int64_t groupRegisters = 4;
 /// Independent sums that hide that latency.
 static constexpr unsigned sumsInFlight = 8;
@@ -49,7 +50,8 @@ Value NestEmitter::splat(OpBuilder &builder, double value, int64_t width) {
   if (width == 0)
     return arith::ConstantOp::create(builder, nest.getLoc(), number);
   auto type = VectorType::get({width}, plan.computeType);
-  return arith::ConstantOp::create(builder, nest.getLoc(), DenseElementsAttr::get(type, number));
+  return arith::ConstantOp::create(builder, nest.getLoc(),
+                                   DenseElementsAttr::get(type, number));
 }
 
 //===----------------------------------------------------------------------===//
@@ -88,21 +90,26 @@ void NestEmitter::analyze() {
     if (!reduction || reduction->getParentOp() != nest)
       continue;
     SmallVector<StringAttr> reduced = reduction.getReducedAxes();
-    auto isReduced = [&](StringAttr axis) { return llvm::is_contained(reduced, axis); };
-    Accumulator accumulator{reduction, static_cast<unsigned>(i), 0, lane && isReduced(lane), false};
+    auto isReduced = [&](StringAttr axis) {
+      return llvm::is_contained(reduced, axis);
+    };
+    Accumulator accumulator{reduction, static_cast<unsigned>(i), 0,
+                            lane && isReduced(lane), false};
     for (auto [depth, axis] : llvm::enumerate(outer))
       if (!isReduced(axis))
         accumulator.depth = depth + 1;
     bool reducedOutside =
         llvm::any_of(ArrayRef(outer).take_front(accumulator.depth), isReduced);
-    accumulator.inMemory = reducedOutside || (accumulator.reducesLane && !oneGroup);
+    accumulator.inMemory =
+        reducedOutside || (accumulator.reducesLane && !oneGroup);
     accumulators.push_back(accumulator);
   }
 }
 
 void NestEmitter::emit(OpBuilder &builder) {
   Location loc = nest.getLoc();
-  // Lanes: whole groups in a loop, then one group of what is left, in powers of two.
+  // Lanes: whole groups in a loop, then one group of what is left, in powers of
+  // two.
   int64_t extent = 0, registers = 0, groups = 0;
   if (!nest.getAxes().empty()) {
     extent = plan.getExtent(cast<StringAttr>(nest.getAxes().getValue().back()));
@@ -135,9 +142,9 @@ void NestEmitter::emit(OpBuilder &builder) {
   if (groups == 1) {
     emitGroup(builder, index(builder, loc, 0), whole);
   } else if (groups > 1) {
-    auto loop = scf::ForOp::create(builder, loc, index(builder, loc, 0),
-                                   index(builder, loc, grouped),
-                                   index(builder, loc, groupRegisters * plan.lanes));
+    auto loop = scf::ForOp::create(
+        builder, loc, index(builder, loc, 0), index(builder, loc, grouped),
+        index(builder, loc, groupRegisters * plan.lanes));
     OpBuilder inner = OpBuilder::atBlockTerminator(loop.getBody());
     emitGroup(inner, loop.getInductionVar(), whole);
   }
@@ -145,7 +152,8 @@ void NestEmitter::emit(OpBuilder &builder) {
     emitGroup(builder, index(builder, loc, 0), rest);
 }
 
-void NestEmitter::emitGroup(OpBuilder &builder, Value groupBase, const Pieces &groupPieces) {
+void NestEmitter::emitGroup(OpBuilder &builder, Value groupBase,
+                            const Pieces &groupPieces) {
   base = groupBase;
   pieces = groupPieces;
   Scope scope;
@@ -157,8 +165,10 @@ void NestEmitter::emitGroup(OpBuilder &builder, Value groupBase, const Pieces &g
 // Loops
 //===----------------------------------------------------------------------===//
 
-/// How many iterations of the innermost loop to interleave, each with sums of its own.
-unsigned NestEmitter::unrollFactor(unsigned depth, ArrayRef<unsigned> starting) {
+/// How many iterations of the innermost loop to interleave, each with sums of
+/// its own.
+unsigned NestEmitter::unrollFactor(unsigned depth,
+                                   ArrayRef<unsigned> starting) {
   if (depth + 1 != outer.size() || starting.empty())
     return 1;
   int64_t trips = plan.getExtent(outer[depth]);
@@ -201,12 +211,14 @@ void NestEmitter::emitLevel(OpBuilder &builder, unsigned depth, Scope &scope,
   for (unsigned copy = 0; copy < factor; ++copy)
     for (unsigned i : starting)
       for (const Piece &piece : pieces)
-        inits.push_back(
-            splat(builder, identityOf(accumulators[i].op.getCombiner()), piece.width));
+        inits.push_back(splat(builder,
+                              identityOf(accumulators[i].op.getCombiner()),
+                              piece.width));
 
-  auto loop = scf::ForOp::create(builder, loc, index(builder, loc, 0),
-                                 index(builder, loc, plan.getExtent(outer[depth])),
-                                 index(builder, loc, factor), inits);
+  auto loop =
+      scf::ForOp::create(builder, loc, index(builder, loc, 0),
+                         index(builder, loc, plan.getExtent(outer[depth])),
+                         index(builder, loc, factor), inits);
   OpBuilder inner = OpBuilder::atBlockEnd(loop.getBody());
   if (inits.empty())
     inner.setInsertionPoint(loop.getBody()->getTerminator());
@@ -226,7 +238,8 @@ void NestEmitter::emitLevel(OpBuilder &builder, unsigned depth, Scope &scope,
     Scope innerScope = scope;
     Value position = loop.getInductionVar();
     if (copy)
-      position = arith::AddIOp::create(inner, loc, position, index(inner, loc, copy));
+      position =
+          arith::AddIOp::create(inner, loc, position, index(inner, loc, copy));
     innerScope.indices.push_back(position);
     emitLevel(inner, depth + 1, innerScope, inside);
     for (unsigned i : starting)
@@ -246,13 +259,16 @@ void NestEmitter::emitLevel(OpBuilder &builder, unsigned depth, Scope &scope,
   for (unsigned copy = 0; copy < factor; ++copy)
     for (unsigned i : starting) {
       Values part = take(after);
-      sums[i] = copy ? combine(builder, accumulators[i].op.getCombiner(), sums[i], part) : part;
+      sums[i] = copy ? combine(builder, accumulators[i].op.getCombiner(),
+                               sums[i], part)
+                     : part;
     }
   for (unsigned i : starting)
     finish(builder, accumulators[i], sums[i], scope);
 }
 
-void NestEmitter::emitInnermost(OpBuilder &builder, Scope &scope, MutableArrayRef<Values> totals) {
+void NestEmitter::emitInnermost(OpBuilder &builder, Scope &scope,
+                                MutableArrayRef<Values> totals) {
   Location loc = nest.getLoc();
   auto yield = cast<YieldOp>(nest.getBody().front().getTerminator());
   for (auto [i, accumulator] : llvm::enumerate(accumulators)) {
@@ -266,13 +282,15 @@ void NestEmitter::emitInnermost(OpBuilder &builder, Scope &scope, MutableArrayRe
     if (accumulator.depth == outer.size())
       finish(builder, accumulator, terms, scope);
     else
-      totals[i] = combine(builder, accumulator.op.getCombiner(), totals[i], terms);
+      totals[i] =
+          combine(builder, accumulator.op.getCombiner(), totals[i], terms);
   }
   // All loads of this element are made before it is written.
   SmallVector<std::pair<Values, unsigned>> stores;
   for (auto [i, value] : llvm::enumerate(yield.getValues())) {
     Operation *producer = value.getDefiningOp();
-    if (producer && producer->getParentOp() == nest && isa<ReductionOpInterface>(producer))
+    if (producer && producer->getParentOp() == nest &&
+        isa<ReductionOpInterface>(producer))
       continue;
     stores.emplace_back(get(builder, value, scope), i);
   }
@@ -284,7 +302,8 @@ void NestEmitter::emitInnermost(OpBuilder &builder, Scope &scope, MutableArrayRe
 // Values
 //===----------------------------------------------------------------------===//
 
-const NestEmitter::Values &NestEmitter::get(OpBuilder &builder, Value value, Scope &scope) {
+const NestEmitter::Values &NestEmitter::get(OpBuilder &builder, Value value,
+                                            Scope &scope) {
   auto it = scope.values.find(value);
   if (it != scope.values.end())
     return it->second;
@@ -292,7 +311,8 @@ const NestEmitter::Values &NestEmitter::get(OpBuilder &builder, Value value, Sco
   Operation *producer = value.getDefiningOp();
   if (auto constant = dyn_cast_or_null<ConstantOp>(producer)) {
     for (const Piece &piece : pieces)
-      values.push_back(splat(builder, constant.getValue().convertToDouble(), piece.width));
+      values.push_back(
+          splat(builder, constant.getValue().convertToDouble(), piece.width));
   } else if (producer && producer->getParentOp() == nest) {
     SmallVector<Values> operands;
     for (Value operand : producer->getOperands())
@@ -301,8 +321,8 @@ const NestEmitter::Values &NestEmitter::get(OpBuilder &builder, Value value, Sco
       SmallVector<Value> args;
       for (const Values &operand : operands)
         args.push_back(operand[i]);
-      values.push_back(
-          cast<ElementwiseOpInterface>(producer).buildScalar(builder, producer->getLoc(), args));
+      values.push_back(cast<ElementwiseOpInterface>(producer).buildScalar(
+          builder, producer->getLoc(), args));
     }
   } else {
     values = load(builder, lookup(value), scope);
@@ -310,7 +330,8 @@ const NestEmitter::Values &NestEmitter::get(OpBuilder &builder, Value value, Sco
   return scope.values[value] = values;
 }
 
-SmallVector<Value> NestEmitter::indicesOf(const Buffer &buffer, Scope &scope, Value laneIndex) {
+SmallVector<Value> NestEmitter::indicesOf(const Buffer &buffer, Scope &scope,
+                                          Value laneIndex) {
   SmallVector<Value> indices;
   for (StringAttr axis : buffer.axes) {
     if (axis == lane) {
@@ -322,27 +343,31 @@ SmallVector<Value> NestEmitter::indicesOf(const Buffer &buffer, Scope &scope, Va
   return indices;
 }
 
-NestEmitter::Values NestEmitter::load(OpBuilder &builder, const Buffer &buffer, Scope &scope) {
+NestEmitter::Values NestEmitter::load(OpBuilder &builder, const Buffer &buffer,
+                                      Scope &scope) {
   Location loc = nest.getLoc();
   Values values;
   if (!lane || !hasAxis(buffer, lane)) {
-    Value scalar =
-        memref::LoadOp::create(builder, loc, buffer.memref, indicesOf(buffer, scope, {}));
+    Value scalar = memref::LoadOp::create(builder, loc, buffer.memref,
+                                          indicesOf(buffer, scope, {}));
     llvm::DenseMap<int64_t, Value> splats;
     for (const Piece &piece : pieces) {
       Value &vector = splats[piece.width];
       if (!vector)
-        vector = piece.width ? Value(vector::BroadcastOp::create(
-                                   builder, loc, VectorType::get({piece.width}, plan.computeType),
-                                   scalar))
-                             : scalar;
+        vector =
+            piece.width
+                ? Value(vector::BroadcastOp::create(
+                      builder, loc,
+                      VectorType::get({piece.width}, plan.computeType), scalar))
+                : scalar;
       values.push_back(vector);
     }
     return values;
   }
   for (const Piece &piece : pieces) {
     auto type = VectorType::get({piece.width}, plan.computeType);
-    Value first = arith::AddIOp::create(builder, loc, base, index(builder, loc, piece.offset));
+    Value first = arith::AddIOp::create(builder, loc, base,
+                                        index(builder, loc, piece.offset));
     if (buffer.axes.back() == lane) {
       values.push_back(vector::LoadOp::create(builder, loc, type, buffer.memref,
                                               indicesOf(buffer, scope, first)));
@@ -354,30 +379,37 @@ NestEmitter::Values NestEmitter::load(OpBuilder &builder, const Buffer &buffer, 
       elements.push_back(memref::LoadOp::create(
           builder, loc, buffer.memref,
           indicesOf(buffer, scope,
-                    arith::AddIOp::create(builder, loc, first, index(builder, loc, i)))));
-    values.push_back(vector::FromElementsOp::create(builder, loc, type, elements));
+                    arith::AddIOp::create(builder, loc, first,
+                                          index(builder, loc, i)))));
+    values.push_back(
+        vector::FromElementsOp::create(builder, loc, type, elements));
   }
   return values;
 }
 
-void NestEmitter::store(OpBuilder &builder, const Values &values, const Buffer &buffer,
-                        Scope &scope) {
+void NestEmitter::store(OpBuilder &builder, const Values &values,
+                        const Buffer &buffer, Scope &scope) {
   Location loc = nest.getLoc();
   for (auto [value, piece] : llvm::zip(values, pieces)) {
     if (piece.width == 0) {
-      memref::StoreOp::create(builder, loc, value, buffer.memref, indicesOf(buffer, scope, {}));
+      memref::StoreOp::create(builder, loc, value, buffer.memref,
+                              indicesOf(buffer, scope, {}));
       continue;
     }
-    Value first = arith::AddIOp::create(builder, loc, base, index(builder, loc, piece.offset));
+    Value first = arith::AddIOp::create(builder, loc, base,
+                                        index(builder, loc, piece.offset));
     if (buffer.axes.back() == lane) {
-      vector::StoreOp::create(builder, loc, value, buffer.memref, indicesOf(buffer, scope, first));
+      vector::StoreOp::create(builder, loc, value, buffer.memref,
+                              indicesOf(buffer, scope, first));
       continue;
     }
     for (int64_t i = 0; i < piece.width; ++i)
       memref::StoreOp::create(
-          builder, loc, vector::ExtractOp::create(builder, loc, value, i), buffer.memref,
+          builder, loc, vector::ExtractOp::create(builder, loc, value, i),
+          buffer.memref,
           indicesOf(buffer, scope,
-                    arith::AddIOp::create(builder, loc, first, index(builder, loc, i))));
+                    arith::AddIOp::create(builder, loc, first,
+                                          index(builder, loc, i))));
   }
 }
 
@@ -385,7 +417,8 @@ void NestEmitter::store(OpBuilder &builder, const Values &values, const Buffer &
 // Reductions
 //===----------------------------------------------------------------------===//
 
-static Value combineTwo(OpBuilder &builder, Location loc, ReduceKind kind, Value lhs, Value rhs) {
+static Value combineTwo(OpBuilder &builder, Location loc, ReduceKind kind,
+                        Value lhs, Value rhs) {
   switch (kind) {
   case ReduceKind::Sum:
     return arith::AddFOp::create(builder, loc, lhs, rhs, contract);
@@ -397,21 +430,24 @@ static Value combineTwo(OpBuilder &builder, Location loc, ReduceKind kind, Value
   return {};
 }
 
-NestEmitter::Values NestEmitter::combine(OpBuilder &builder, ReduceKind kind, const Values &lhs,
-                                         const Values &rhs) {
+NestEmitter::Values NestEmitter::combine(OpBuilder &builder, ReduceKind kind,
+                                         const Values &lhs, const Values &rhs) {
   Values values;
   for (auto [left, right] : llvm::zip(lhs, rhs))
     values.push_back(combineTwo(builder, nest.getLoc(), kind, left, right));
   return values;
 }
 
-/// Halves a vector until one lane is left: a fixed order of sums on every machine.
-static Value reduceLanes(OpBuilder &builder, Location loc, ReduceKind kind, Value vector) {
+/// Halves a vector until one lane is left: a fixed order of sums on every
+/// machine.
+static Value reduceLanes(OpBuilder &builder, Location loc, ReduceKind kind,
+                         Value vector) {
   auto type = cast<VectorType>(vector.getType());
   while (type.getNumElements() > 1) {
     int64_t half = type.getNumElements() / 2;
-    Value low = vector::ExtractStridedSliceOp::create(builder, loc, vector, ArrayRef<int64_t>{0},
-                                                      ArrayRef<int64_t>{half}, ArrayRef<int64_t>{1});
+    Value low = vector::ExtractStridedSliceOp::create(
+        builder, loc, vector, ArrayRef<int64_t>{0}, ArrayRef<int64_t>{half},
+        ArrayRef<int64_t>{1});
     Value high = vector::ExtractStridedSliceOp::create(
         builder, loc, vector, ArrayRef<int64_t>{half}, ArrayRef<int64_t>{half},
         ArrayRef<int64_t>{1});
@@ -421,9 +457,10 @@ static Value reduceLanes(OpBuilder &builder, Location loc, ReduceKind kind, Valu
   return vector::ExtractOp::create(builder, loc, vector, 0);
 }
 
-/// Stores the total of a group, or adds it to what other groups and loops have summed.
-void NestEmitter::finish(OpBuilder &builder, const Accumulator &accumulator, const Values &total,
-                         Scope &scope) {
+/// Stores the total of a group, or adds it to what other groups and loops have
+/// summed.
+void NestEmitter::finish(OpBuilder &builder, const Accumulator &accumulator,
+                         const Values &total, Scope &scope) {
   Location loc = nest.getLoc();
   const Buffer &buffer = results[accumulator.result];
   ReduceKind kind = accumulator.op.getCombiner();
@@ -445,8 +482,9 @@ void NestEmitter::finish(OpBuilder &builder, const Accumulator &accumulator, con
     }
     SmallVector<Value> indices = indicesOf(buffer, scope, {});
     if (accumulator.inMemory)
-      sum = combineTwo(builder, loc, kind,
-                       memref::LoadOp::create(builder, loc, buffer.memref, indices), sum);
+      sum = combineTwo(
+          builder, loc, kind,
+          memref::LoadOp::create(builder, loc, buffer.memref, indices), sum);
     memref::StoreOp::create(builder, loc, sum, buffer.memref, indices);
     return;
   }
@@ -460,28 +498,33 @@ void NestEmitter::finish(OpBuilder &builder, const Accumulator &accumulator, con
 // Fills and copies
 //===----------------------------------------------------------------------===//
 
-/// Emits loops over all but the last of `axes` and calls `body` with their indices.
-static void emitLoopsOver(OpBuilder &builder, Location loc, ArrayRef<int64_t> extents,
+/// Emits loops over all but the last of `axes` and calls `body` with their
+/// indices.
+static void emitLoopsOver(OpBuilder &builder, Location loc,
+                          ArrayRef<int64_t> extents,
                           function_ref<void(OpBuilder &, ValueRange)> body) {
   SmallVector<Value> indices;
   OpBuilder inner = builder;
   for (int64_t extent : extents) {
-    auto loop = scf::ForOp::create(inner, loc, index(inner, loc, 0), index(inner, loc, extent),
-                                   index(inner, loc, 1));
+    auto loop =
+        scf::ForOp::create(inner, loc, index(inner, loc, 0),
+                           index(inner, loc, extent), index(inner, loc, 1));
     indices.push_back(loop.getInductionVar());
     inner = OpBuilder::atBlockTerminator(loop.getBody());
   }
   body(inner, indices);
 }
 
-/// Lanes of `extent` elements in registers and powers of two: calls `body` with the index of the
-/// first lane and the width.
-static void emitPieces(OpBuilder &builder, Location loc, int64_t extent, int64_t lanes,
+/// Lanes of `extent` elements in registers and powers of two: calls `body` with
+/// the index of the first lane and the width.
+static void emitPieces(OpBuilder &builder, Location loc, int64_t extent,
+                       int64_t lanes,
                        function_ref<void(OpBuilder &, Value, int64_t)> body) {
   int64_t whole = extent / lanes * lanes;
   if (whole > lanes) {
     auto loop = scf::ForOp::create(builder, loc, index(builder, loc, 0),
-                                   index(builder, loc, whole), index(builder, loc, lanes));
+                                   index(builder, loc, whole),
+                                   index(builder, loc, lanes));
     OpBuilder inner = OpBuilder::atBlockTerminator(loop.getBody());
     body(inner, loop.getInductionVar(), lanes);
   } else if (whole) {
@@ -497,8 +540,9 @@ static void emitPieces(OpBuilder &builder, Location loc, int64_t extent, int64_t
   }
 }
 
-void NestEmitter::emitFill(OpBuilder &builder, Location loc, const RecurrentPlan &plan,
-                           const Buffer &buffer, double value) {
+void NestEmitter::emitFill(OpBuilder &builder, Location loc,
+                           const RecurrentPlan &plan, const Buffer &buffer,
+                           double value) {
   auto number = builder.getFloatAttr(plan.computeType, value);
   if (buffer.axes.empty()) {
     Value scalar = arith::ConstantOp::create(builder, loc, number);
@@ -508,21 +552,24 @@ void NestEmitter::emitFill(OpBuilder &builder, Location loc, const RecurrentPlan
   SmallVector<int64_t> extents = plan.getExtents(buffer.axes);
   emitLoopsOver(builder, loc, ArrayRef(extents).drop_back(),
                 [&](OpBuilder &inner, ValueRange outer) {
-                  emitPieces(inner, loc, extents.back(), plan.lanes,
-                             [&](OpBuilder &at, Value first, int64_t width) {
-                               auto type = VectorType::get({width}, plan.computeType);
-                               Value vector = arith::ConstantOp::create(
-                                   at, loc, DenseElementsAttr::get(type, number));
-                               SmallVector<Value> indices(outer);
-                               indices.push_back(first);
-                               vector::StoreOp::create(at, loc, vector, buffer.memref, indices);
-                             });
+                  emitPieces(
+                      inner, loc, extents.back(), plan.lanes,
+                      [&](OpBuilder &at, Value first, int64_t width) {
+                        auto type = VectorType::get({width}, plan.computeType);
+                        Value vector = arith::ConstantOp::create(
+                            at, loc, DenseElementsAttr::get(type, number));
+                        SmallVector<Value> indices(outer);
+                        indices.push_back(first);
+                        vector::StoreOp::create(at, loc, vector, buffer.memref,
+                                                indices);
+                      });
                 });
 }
 
-/// `value` (a float or vector) with elements of type `type`. Narrowing from f64 to 16 bits goes
-/// through f32, as LLVM has no direct instruction.
-static Value convert(OpBuilder &builder, Location loc, Value value, FloatType type) {
+/// `value` (a float or vector) with elements of type `type`. Narrowing from f64
+/// to 16 bits goes through f32, as LLVM has no direct instruction.
+static Value convert(OpBuilder &builder, Location loc, Value value,
+                     FloatType type) {
   auto withElements = [&](Type element) -> Type {
     if (auto vector = dyn_cast<VectorType>(value.getType()))
       return VectorType::get(vector.getShape(), element);
@@ -532,18 +579,24 @@ static Value convert(OpBuilder &builder, Location loc, Value value, FloatType ty
   if (from == type)
     return value;
   if (from.getWidth() == 64 && type.getWidth() == 16)
-    value = arith::TruncFOp::create(builder, loc, withElements(builder.getF32Type()), value);
+    value = arith::TruncFOp::create(builder, loc,
+                                    withElements(builder.getF32Type()), value);
   if (from.getWidth() == 16 && type.getWidth() == 64)
-    value = arith::ExtFOp::create(builder, loc, withElements(builder.getF32Type()), value);
-  if (cast<FloatType>(getElementTypeOrSelf(value.getType())).getWidth() > type.getWidth())
+    value = arith::ExtFOp::create(builder, loc,
+                                  withElements(builder.getF32Type()), value);
+  if (cast<FloatType>(getElementTypeOrSelf(value.getType())).getWidth() >
+      type.getWidth())
     return arith::TruncFOp::create(builder, loc, withElements(type), value);
   return arith::ExtFOp::create(builder, loc, withElements(type), value);
 }
 
-void NestEmitter::emitCopy(OpBuilder &builder, Location loc, const RecurrentPlan &plan,
-                           const Buffer &from, const Buffer &to) {
-  auto toType = cast<FloatType>(cast<MemRefType>(to.memref.getType()).getElementType());
-  auto fromType = cast<FloatType>(cast<MemRefType>(from.memref.getType()).getElementType());
+void NestEmitter::emitCopy(OpBuilder &builder, Location loc,
+                           const RecurrentPlan &plan, const Buffer &from,
+                           const Buffer &to) {
+  auto toType =
+      cast<FloatType>(cast<MemRefType>(to.memref.getType()).getElementType());
+  auto fromType =
+      cast<FloatType>(cast<MemRefType>(from.memref.getType()).getElementType());
   // Indices of `from` for the axes of `to`.
   auto permute = [&](ValueRange indices) {
     SmallVector<Value> permuted;
@@ -553,23 +606,28 @@ void NestEmitter::emitCopy(OpBuilder &builder, Location loc, const RecurrentPlan
   };
   SmallVector<int64_t> extents = plan.getExtents(to.axes);
   if (to.axes.empty() || from.axes.back() != to.axes.back()) {
-    emitLoopsOver(builder, loc, extents, [&](OpBuilder &inner, ValueRange indices) {
-      Value value = memref::LoadOp::create(inner, loc, from.memref, permute(indices));
-      memref::StoreOp::create(inner, loc, convert(inner, loc, value, toType), to.memref, indices);
-    });
+    emitLoopsOver(
+        builder, loc, extents, [&](OpBuilder &inner, ValueRange indices) {
+          Value value =
+              memref::LoadOp::create(inner, loc, from.memref, permute(indices));
+          memref::StoreOp::create(inner, loc,
+                                  convert(inner, loc, value, toType), to.memref,
+                                  indices);
+        });
     return;
   }
-  emitLoopsOver(
-      builder, loc, ArrayRef(extents).drop_back(), [&](OpBuilder &inner, ValueRange outer) {
-        emitPieces(inner, loc, extents.back(), plan.lanes,
-                   [&](OpBuilder &at, Value first, int64_t width) {
-                     SmallVector<Value> indices(outer);
-                     indices.push_back(first);
-                     Value value = vector::LoadOp::create(
-                         at, loc, VectorType::get({width}, fromType), from.memref,
-                         permute(indices));
-                     vector::StoreOp::create(at, loc, convert(at, loc, value, toType), to.memref,
-                                             indices);
-                   });
-      });
+  emitLoopsOver(builder, loc, ArrayRef(extents).drop_back(),
+                [&](OpBuilder &inner, ValueRange outer) {
+                  emitPieces(inner, loc, extents.back(), plan.lanes,
+                             [&](OpBuilder &at, Value first, int64_t width) {
+                               SmallVector<Value> indices(outer);
+                               indices.push_back(first);
+                               Value value = vector::LoadOp::create(
+                                   at, loc, VectorType::get({width}, fromType),
+                                   from.memref, permute(indices));
+                               vector::StoreOp::create(
+                                   at, loc, convert(at, loc, value, toType),
+                                   to.memref, indices);
+                             });
+                });
 }

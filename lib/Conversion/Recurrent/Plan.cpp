@@ -24,16 +24,17 @@ static FloatType parseFloatType(MLIRContext *context, StringRef name) {
 }
 
 /// Types of `count` tensors: as named, or all `fallback` where none is named.
-static LogicalResult parseTypes(RecurrenceOp op, StringRef what, ArrayRef<std::string> names,
-                                size_t count, FloatType fallback,
+static LogicalResult parseTypes(RecurrenceOp op, StringRef what,
+                                ArrayRef<std::string> names, size_t count,
+                                FloatType fallback,
                                 SmallVectorImpl<FloatType> &types) {
   if (names.empty()) {
     types.assign(count, fallback);
     return success();
   }
   if (names.size() != count)
-    return op.emitError() << "is compiled for " << names.size() << " types of " << what
-                          << ", but declares " << count;
+    return op.emitError() << "is compiled for " << names.size() << " types of "
+                          << what << ", but declares " << count;
   for (const std::string &name : names) {
     FloatType type = parseFloatType(op.getContext(), name);
     if (!type)
@@ -44,28 +45,36 @@ static LogicalResult parseTypes(RecurrenceOp op, StringRef what, ArrayRef<std::s
   return success();
 }
 
-FailureOr<RecurrentPlan> RecurrentPlan::create(RecurrenceOp op, const RecurrentOptions &options) {
+FailureOr<RecurrentPlan>
+RecurrentPlan::create(RecurrenceOp op, const RecurrentOptions &options) {
   RecurrentPlan plan;
   plan.recurrence = op;
   if (!op.isFlat())
-    return op.emitError("is not flat: specialise and expand levels first"), failure();
+    return op.emitError("is not flat: specialise and expand levels first"),
+           failure();
   for (StringAttr axis : op.getAllAxes())
     if (!op.getAxisSize(axis))
-      return op.emitError() << "has no size for axis '" << axis.getValue() << "'", failure();
+      return op.emitError()
+                 << "has no size for axis '" << axis.getValue() << "'",
+             failure();
 
   plan.computeType = parseFloatType(op.getContext(), options.computeType);
   if (!plan.computeType || plan.computeType.getWidth() < 32)
     return op.emitError() << "cannot compute in '" << options.computeType
                           << "': expected f32 or f64",
            failure();
-  if (failed(parseTypes(op, "operands", options.operandTypes, op.getTokenOperands().size(),
-                        plan.computeType, plan.operandTypes)) ||
-      failed(parseTypes(op, "constants", options.constantTypes, op.getConstants().size(),
-                        plan.computeType, plan.constantTypes)) ||
-      failed(parseTypes(op, "outputs", options.outputTypes, op.getOutputs().size(),
-                        plan.computeType, plan.outputTypes)))
+  if (failed(parseTypes(op, "operands", options.operandTypes,
+                        op.getTokenOperands().size(), plan.computeType,
+                        plan.operandTypes)) ||
+      failed(parseTypes(op, "constants", options.constantTypes,
+                        op.getConstants().size(), plan.computeType,
+                        plan.constantTypes)) ||
+      failed(parseTypes(op, "outputs", options.outputTypes,
+                        op.getOutputs().size(), plan.computeType,
+                        plan.outputTypes)))
     return failure();
-  plan.lanes = std::max<int64_t>(options.vectorBits / plan.computeType.getWidth(), 1);
+  plan.lanes =
+      std::max<int64_t>(options.vectorBits / plan.computeType.getWidth(), 1);
 
   // Nests say how they walk arrays; declarations how tensors lie in memory.
   op.getBody().walk([&](NestOp nest) {
@@ -75,7 +84,8 @@ FailureOr<RecurrentPlan> RecurrentPlan::create(RecurrenceOp op, const RecurrentO
     plan.orders.try_emplace(ArrayType::ofAxes(op.getContext(), axes), axes);
   });
   auto addOrder = [&](ArrayRef<StringAttr> axes) {
-    plan.orders.try_emplace(ArrayType::ofAxes(op.getContext(), axes), SmallVector<StringAttr>(axes));
+    plan.orders.try_emplace(ArrayType::ofAxes(op.getContext(), axes),
+                            SmallVector<StringAttr>(axes));
   };
   for (auto decl : op.getStates().getAsRange<StateDeclAttr>())
     addOrder(decl.getAxes());
@@ -107,7 +117,8 @@ static bool isIndependent(RecurrenceOp op, StringAttr axis) {
       touches = fold.getAxisAttr() == axis;
     // Loops without the axis would run once for each block.
     else if (auto nest = dyn_cast<NestOp>(inner))
-      touches = nest.getAxes().size() > 1 && !llvm::is_contained(nest.getAxes(), axis);
+      touches = nest.getAxes().size() > 1 &&
+                !llvm::is_contained(nest.getAxes(), axis);
     return touches ? WalkResult::interrupt() : WalkResult::advance();
   });
   return !walked.wasInterrupted();
@@ -129,8 +140,10 @@ void RecurrentPlan::chooseBlocks(int64_t cacheBytes) {
       rowBytes += bytes;
     }
     // Vectors along the axis: blocks of whole registers only.
-    ArrayType type = ArrayType::ofAxes(recurrence.getContext(), (*states.begin()).getAxes());
-    if (!everyState || getOrder(type).back() != axis || !isIndependent(recurrence, axis))
+    ArrayType type =
+        ArrayType::ofAxes(recurrence.getContext(), (*states.begin()).getAxes());
+    if (!everyState || getOrder(type).back() != axis ||
+        !isIndependent(recurrence, axis))
       continue;
     int64_t size = getSize(axis), best = 0;
     for (int64_t block = lanes; block < size; block += lanes)
@@ -148,11 +161,14 @@ void RecurrentPlan::chooseBlocks(int64_t cacheBytes) {
 // Sizes and types
 //===----------------------------------------------------------------------===//
 
-SmallVector<int64_t> RecurrentPlan::getExtents(ArrayRef<StringAttr> axes) const {
-  return llvm::map_to_vector(axes, [&](StringAttr axis) { return getExtent(axis); });
+SmallVector<int64_t>
+RecurrentPlan::getExtents(ArrayRef<StringAttr> axes) const {
+  return llvm::map_to_vector(axes,
+                             [&](StringAttr axis) { return getExtent(axis); });
 }
 
-SmallVector<int64_t> RecurrentPlan::getStrides(ArrayRef<StringAttr> axes) const {
+SmallVector<int64_t>
+RecurrentPlan::getStrides(ArrayRef<StringAttr> axes) const {
   SmallVector<int64_t> strides(axes.size());
   int64_t stride = 1;
   for (size_t i = axes.size(); i-- > 0;) {
@@ -164,40 +180,45 @@ SmallVector<int64_t> RecurrentPlan::getStrides(ArrayRef<StringAttr> axes) const 
 
 SmallVector<StringAttr> RecurrentPlan::getOrder(ArrayType type) const {
   auto it = orders.find(type);
-  return it != orders.end() ? it->second : SmallVector<StringAttr>(type.getAxes());
+  return it != orders.end() ? it->second
+                            : SmallVector<StringAttr>(type.getAxes());
 }
 
-MemRefType RecurrentPlan::getViewType(ArrayRef<StringAttr> axes, Type element) const {
+MemRefType RecurrentPlan::getViewType(ArrayRef<StringAttr> axes,
+                                      Type element) const {
   SmallVector<int64_t> strides(axes.size(), ShapedType::kDynamic);
   if (!strides.empty())
     strides.back() = 1;
-  auto layout =
-      StridedLayoutAttr::get(recurrence.getContext(), ShapedType::kDynamic, strides);
+  auto layout = StridedLayoutAttr::get(recurrence.getContext(),
+                                       ShapedType::kDynamic, strides);
   return MemRefType::get(getExtents(axes), element, layout);
 }
 
 MemRefType RecurrentPlan::getStateType(unsigned index) const {
-  ArrayType type = ArrayType::ofAxes(recurrence.getContext(), getState(index).getAxes());
+  ArrayType type =
+      ArrayType::ofAxes(recurrence.getContext(), getState(index).getAxes());
   return getViewType(getOrder(type), computeType);
 }
 
 bool RecurrentPlan::isInMemoryOrder(unsigned state) const {
   ArrayRef<StringAttr> axes = getState(state).getAxes();
-  return ArrayRef(getOrder(ArrayType::ofAxes(recurrence.getContext(), axes))) == axes;
+  return ArrayRef(getOrder(ArrayType::ofAxes(recurrence.getContext(), axes))) ==
+         axes;
 }
 
-Buffer RecurrentPlan::makeView(OpBuilder &builder, Location loc, Value memory, Value offset,
-                               ArrayRef<StringAttr> axes, FloatType element) const {
+Buffer RecurrentPlan::makeView(OpBuilder &builder, Location loc, Value memory,
+                               Value offset, ArrayRef<StringAttr> axes,
+                               FloatType element) const {
   SmallVector<int64_t> strides = getStrides(axes), extents = getExtents(axes);
-  auto layout =
-      StridedLayoutAttr::get(recurrence.getContext(), ShapedType::kDynamic, strides);
+  auto layout = StridedLayoutAttr::get(recurrence.getContext(),
+                                       ShapedType::kDynamic, strides);
   auto type = MemRefType::get(extents, element, layout);
   SmallVector<OpFoldResult> sizes, strideValues;
   for (auto [extent, stride] : llvm::zip(extents, strides)) {
     sizes.push_back(builder.getIndexAttr(extent));
     strideValues.push_back(builder.getIndexAttr(stride));
   }
-  Value view = memref::ReinterpretCastOp::create(builder, loc, type, memory, OpFoldResult(offset),
-                                                 sizes, strideValues);
+  Value view = memref::ReinterpretCastOp::create(
+      builder, loc, type, memory, OpFoldResult(offset), sizes, strideValues);
   return {view, SmallVector<StringAttr>(axes)};
 }

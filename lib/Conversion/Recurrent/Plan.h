@@ -13,15 +13,15 @@
 
 namespace larc {
 
-/// An array in memory: one dimension of the memref for each axis, of the compute type unless
-/// it is an operand or output as given.
+/// An array in memory: one dimension of the memref for each axis, of the
+/// compute type unless it is an operand or output as given.
 struct Buffer {
   mlir::Value memref;
   llvm::SmallVector<mlir::StringAttr> axes;
 };
 
-/// What both passes of the recurrent form need to agree on: types, sizes, memory order
-/// of arrays, and the blocks of columns.
+/// What both passes of the recurrent form need to agree on: types, sizes,
+/// memory order of arrays, and the blocks of columns.
 class RecurrentPlan {
 public:
   /// Checks that `recurrence` is flat and bound and that the options fit it.
@@ -38,37 +38,50 @@ public:
   /// The axis that tasks split, or null, and the size of a task's block.
   mlir::StringAttr splitAxis;
   int64_t blockSize = 0;
-  int64_t getNumBlocks() const { return splitAxis ? getSize(splitAxis) / blockSize : 1; }
+  int64_t getNumBlocks() const {
+    return splitAxis ? getSize(splitAxis) / blockSize : 1;
+  }
 
   /// Size of an axis in memory, and in the token function.
-  int64_t getSize(mlir::StringAttr axis) const { return *recurrence.getAxisSize(axis); }
+  int64_t getSize(mlir::StringAttr axis) const {
+    return *recurrence.getAxisSize(axis);
+  }
   int64_t getExtent(mlir::StringAttr axis) const {
     return axis == splitAxis ? blockSize : getSize(axis);
   }
-  llvm::SmallVector<int64_t> getExtents(llvm::ArrayRef<mlir::StringAttr> axes) const;
+  llvm::SmallVector<int64_t>
+  getExtents(llvm::ArrayRef<mlir::StringAttr> axes) const;
   /// Strides of a tensor in memory with these axes, outermost first.
-  llvm::SmallVector<int64_t> getStrides(llvm::ArrayRef<mlir::StringAttr> axes) const;
+  llvm::SmallVector<int64_t>
+  getStrides(llvm::ArrayRef<mlir::StringAttr> axes) const;
 
-  /// The order of an array's axes in the token function's buffers: that of the nests over
-  /// the same axes, else the declared one, else sorted.
+  /// The order of an array's axes in the token function's buffers: that of the
+  /// nests over the same axes, else the declared one, else sorted.
   llvm::SmallVector<mlir::StringAttr> getOrder(ArrayType type) const;
-  /// The buffer type of state `index`: its axes in order, any strides but the last.
+  /// The buffer type of state `index`: its axes in order, any strides but the
+  /// last.
   mlir::MemRefType getStateType(unsigned index) const;
   /// Whether a state's buffer can be the tensor itself.
   bool isInMemoryOrder(unsigned state) const;
-  mlir::MemRefType getViewType(llvm::ArrayRef<mlir::StringAttr> axes, mlir::Type element) const;
+  mlir::MemRefType getViewType(llvm::ArrayRef<mlir::StringAttr> axes,
+                               mlir::Type element) const;
 
-  /// Elements of a dense tensor with `axes`, from element `offset` of `memory` on: as far as the
-  /// token function's extents reach.
-  Buffer makeView(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value memory,
-                  mlir::Value offset, llvm::ArrayRef<mlir::StringAttr> axes,
+  /// Elements of a dense tensor with `axes`, from element `offset` of `memory`
+  /// on: as far as the token function's extents reach.
+  Buffer makeView(mlir::OpBuilder &builder, mlir::Location loc,
+                  mlir::Value memory, mlir::Value offset,
+                  llvm::ArrayRef<mlir::StringAttr> axes,
                   mlir::FloatType element) const;
 
   StateDeclAttr getState(unsigned index) const {
     return llvm::cast<StateDeclAttr>(recurrence.getStates()[index]);
   }
-  std::string getTokensName() const { return (recurrence.getSymName() + "_tokens").str(); }
-  std::string getEntryName() const { return ("larc_" + recurrence.getSymName()).str(); }
+  std::string getTokensName() const {
+    return (recurrence.getSymName() + "_tokens").str();
+  }
+  std::string getEntryName() const {
+    return ("larc_" + recurrence.getSymName()).str();
+  }
 
 private:
   void chooseBlocks(int64_t cacheBytes);

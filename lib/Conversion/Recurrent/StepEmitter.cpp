@@ -28,13 +28,16 @@ Buffer StepEmitter::allocate(ArrayRef<StringAttr> axes) {
   Location loc = scratch.getLoc();
   auto type = MemRefType::get(plan.getExtents(axes), plan.computeType);
   Value offset = index(scratchBuilder, loc, scratchBytes);
-  scratchBytes = alignScratch(scratchBytes +
-                              type.getNumElements() * plan.computeType.getWidth() / 8);
-  Value view = memref::ViewOp::create(scratchBuilder, loc, type, scratch, offset, ValueRange());
+  scratchBytes = alignScratch(
+      scratchBytes + type.getNumElements() * plan.computeType.getWidth() / 8);
+  Value view = memref::ViewOp::create(scratchBuilder, loc, type, scratch,
+                                      offset, ValueRange());
   return {view, SmallVector<StringAttr>(axes)};
 }
 
-const Buffer &StepEmitter::lookup(Value value) { return buffers.find(value)->second; }
+const Buffer &StepEmitter::lookup(Value value) {
+  return buffers.find(value)->second;
+}
 
 Buffer StepEmitter::materialize(OpBuilder &builder, Value value) {
   auto constant = value.getDefiningOp<ConstantOp>();
@@ -50,8 +53,9 @@ Buffer StepEmitter::materialize(OpBuilder &builder, Value value) {
 // Liveness
 //===----------------------------------------------------------------------===//
 
-/// Whether `op` may overwrite the buffer of `value` element by element: everything that reads
-/// it comes before, or is `op` reading each element just before it is written.
+/// Whether `op` may overwrite the buffer of `value` element by element:
+/// everything that reads it comes before, or is `op` reading each element just
+/// before it is written.
 bool StepEmitter::isDeadAfter(Value value, Operation *op, Frame &frame) {
   for (OpOperand &use : value.getUses()) {
     Operation *user = frame.block->findAncestorOpInBlock(*use.getOwner());
@@ -67,7 +71,8 @@ bool StepEmitter::isDeadAfter(Value value, Operation *op, Frame &frame) {
           return false;
         continue;
       }
-      // A fold or fire owns what it carries, unless its region reads it as well.
+      // A fold or fire owns what it carries, unless its region reads it as
+      // well.
       if (use.getOwner() != op)
         return false;
       continue;
@@ -107,23 +112,30 @@ std::optional<unsigned> StepEmitter::findTarget(Value value, Frame &frame) {
   return std::nullopt;
 }
 
-Buffer StepEmitter::chooseResultBuffer(OpResult result, NestOp nest, Frame &frame) {
+Buffer StepEmitter::chooseResultBuffer(OpResult result, NestOp nest,
+                                       Frame &frame) {
   auto type = cast<ArrayType>(result.getType());
-  Value inside = nest.getBody().front().getTerminator()->getOperand(result.getResultNumber());
-  bool elementwise = !isa_and_present<ReductionOpInterface>(inside.getDefiningOp());
+  Value inside = nest.getBody().front().getTerminator()->getOperand(
+      result.getResultNumber());
+  bool elementwise =
+      !isa_and_present<ReductionOpInterface>(inside.getDefiningOp());
   if (std::optional<unsigned> target = findTarget(result, frame);
       target && elementwise && type.getRank() == nest.getAxes().size() &&
       isDeadAfter(frame.occupants[*target], nest, frame)) {
     frame.occupants[*target] = result;
     return frame.carried[*target];
   }
-  // An output of the compute type takes the result as it is made, in memory order.
+  // An output of the compute type takes the result as it is made, in memory
+  // order.
   for (OpOperand &use : result.getUses()) {
-    if (!isa<YieldOp>(use.getOwner()) || use.getOwner()->getBlock() != frame.block ||
+    if (!isa<YieldOp>(use.getOwner()) ||
+        use.getOwner()->getBlock() != frame.block ||
         use.getOperandNumber() < frame.carried.size())
       continue;
-    const Buffer &output = frame.outputs[use.getOperandNumber() - frame.carried.size()];
-    if (cast<MemRefType>(output.memref.getType()).getElementType() == plan.computeType &&
+    const Buffer &output =
+        frame.outputs[use.getOperandNumber() - frame.carried.size()];
+    if (cast<MemRefType>(output.memref.getType()).getElementType() ==
+            plan.computeType &&
         ArrayRef(output.axes) == ArrayRef(plan.getOrder(type)))
       return output;
   }
@@ -141,11 +153,13 @@ void StepEmitter::emitNest(OpBuilder &builder, NestOp nest, Frame &frame) {
   for (auto [result, buffer] : llvm::zip(nest.getResults(), results))
     buffers[result] = buffer;
   NestEmitter(
-      plan, nest, [&](Value value) -> const Buffer & { return lookup(value); }, results)
+      plan, nest, [&](Value value) -> const Buffer & { return lookup(value); },
+      results)
       .emit(builder);
 }
 
-void StepEmitter::emitSlice(OpBuilder &builder, Value result, const Buffer &source, StringAttr axis,
+void StepEmitter::emitSlice(OpBuilder &builder, Value result,
+                            const Buffer &source, StringAttr axis,
                             OpFoldResult at) {
   SmallVector<OpFoldResult> offsets, sizes, strides;
   SmallVector<int64_t> shape;
@@ -163,39 +177,45 @@ void StepEmitter::emitSlice(OpBuilder &builder, Value result, const Buffer &sour
     axes.push_back(other);
   }
   MemRefType type = memref::SubViewOp::inferRankReducedResultType(
-      shape, cast<MemRefType>(source.memref.getType()), offsets, sizes, strides);
-  Value view = memref::SubViewOp::create(builder, result.getLoc(), type, source.memref, offsets,
-                                         sizes, strides);
+      shape, cast<MemRefType>(source.memref.getType()), offsets, sizes,
+      strides);
+  Value view = memref::SubViewOp::create(
+      builder, result.getLoc(), type, source.memref, offsets, sizes, strides);
   buffers[result] = {view, axes};
 }
 
-/// Buffers that an operation's region carries, holding the initial values: those of the
-/// values themselves where nothing else needs them.
-SmallVector<Buffer> StepEmitter::prepareCarried(OpBuilder &builder, Operation *op,
-                                                ValueRange inits, Frame &frame) {
+/// Buffers that an operation's region carries, holding the initial values:
+/// those of the values themselves where nothing else needs them.
+SmallVector<Buffer> StepEmitter::prepareCarried(OpBuilder &builder,
+                                                Operation *op, ValueRange inits,
+                                                Frame &frame) {
   SmallVector<Buffer> carried;
   for (Value init : inits) {
     Operation *producer = init.getDefiningOp();
     bool owned = llvm::is_contained(frame.occupants, init) ||
                  (producer && producer->getBlock() == frame.block &&
                   isa<NestOp, FoldOp, FireOp>(producer));
-    // A buffer taken over must not be an output: what is read there later would be lost.
+    // A buffer taken over must not be an output: what is read there later would
+    // be lost.
     bool isOutput = false;
     if (owned)
       for (const Buffer &output : frame.outputs)
         isOutput |= output.memref == lookup(init).memref;
-    if (owned && !isOutput && llvm::count(inits, init) == 1 && isDeadAfter(init, op, frame)) {
+    if (owned && !isOutput && llvm::count(inits, init) == 1 &&
+        isDeadAfter(init, op, frame)) {
       carried.push_back(lookup(init));
       continue;
     }
     Buffer buffer = allocate(cast<ArrayType>(init.getType()));
-    NestEmitter::emitCopy(builder, op->getLoc(), plan, materialize(builder, init), buffer);
+    NestEmitter::emitCopy(builder, op->getLoc(), plan,
+                          materialize(builder, init), buffer);
     carried.push_back(buffer);
   }
   return carried;
 }
 
-void StepEmitter::finishCarried(Operation *op, ArrayRef<Buffer> carried, Frame &frame) {
+void StepEmitter::finishCarried(Operation *op, ArrayRef<Buffer> carried,
+                                Frame &frame) {
   for (auto [result, buffer] : llvm::zip(op->getResults(), carried)) {
     buffers[result] = buffer;
     for (auto [i, mine] : llvm::enumerate(frame.carried))
@@ -204,34 +224,44 @@ void StepEmitter::finishCarried(Operation *op, ArrayRef<Buffer> carried, Frame &
   }
 }
 
-LogicalResult StepEmitter::emitFold(OpBuilder &builder, FoldOp fold, Frame &frame) {
+LogicalResult StepEmitter::emitFold(OpBuilder &builder, FoldOp fold,
+                                    Frame &frame) {
   Location loc = fold.getLoc();
-  SmallVector<Buffer> carried = prepareCarried(builder, fold, fold.getInits(), frame);
-  auto loop = scf::ForOp::create(builder, loc, index(builder, loc, 0),
-                                 index(builder, loc, plan.getExtent(fold.getAxisAttr())),
-                                 index(builder, loc, 1));
+  SmallVector<Buffer> carried =
+      prepareCarried(builder, fold, fold.getInits(), frame);
+  auto loop = scf::ForOp::create(
+      builder, loc, index(builder, loc, 0),
+      index(builder, loc, plan.getExtent(fold.getAxisAttr())),
+      index(builder, loc, 1));
   OpBuilder inner = OpBuilder::atBlockTerminator(loop.getBody());
-  for (auto [argument, source] : llvm::zip(fold.getSliceArguments(), fold.getSources()))
+  for (auto [argument, source] :
+       llvm::zip(fold.getSliceArguments(), fold.getSources()))
     emitSlice(inner, argument, materialize(inner, source), fold.getAxisAttr(),
               loop.getInductionVar());
   for (auto [argument, buffer] : llvm::zip(fold.getCarriedArguments(), carried))
     buffers[argument] = buffer;
-  if (failed(emitBlock(inner, fold.getBody().front(), fold.getCarriedArguments(), carried, {})))
+  if (failed(emitBlock(inner, fold.getBody().front(),
+                       fold.getCarriedArguments(), carried, {})))
     return failure();
   finishCarried(fold, carried, frame);
   return success();
 }
 
-LogicalResult StepEmitter::emitFire(OpBuilder &builder, FireOp fire, Frame &frame) {
+LogicalResult StepEmitter::emitFire(OpBuilder &builder, FireOp fire,
+                                    Frame &frame) {
   Location loc = fire.getLoc();
-  SmallVector<Buffer> carried = prepareCarried(builder, fire, fire.getInits(), frame);
-  int64_t tokens =
-      plan.recurrence.getPeriod() * cast<IntegerAttr>(fire.getInterval()).getInt();
-  Value next = arith::AddIOp::create(builder, loc, globalToken, index(builder, loc, 1));
-  Value rest = arith::RemUIOp::create(builder, loc, next, index(builder, loc, tokens));
-  Value fires = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, rest,
-                                      index(builder, loc, 0));
-  auto branch = scf::IfOp::create(builder, loc, fires, /*withElseRegion=*/false);
+  SmallVector<Buffer> carried =
+      prepareCarried(builder, fire, fire.getInits(), frame);
+  int64_t tokens = plan.recurrence.getPeriod() *
+                   cast<IntegerAttr>(fire.getInterval()).getInt();
+  Value next =
+      arith::AddIOp::create(builder, loc, globalToken, index(builder, loc, 1));
+  Value rest =
+      arith::RemUIOp::create(builder, loc, next, index(builder, loc, tokens));
+  Value fires = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
+                                      rest, index(builder, loc, 0));
+  auto branch =
+      scf::IfOp::create(builder, loc, fires, /*withElseRegion=*/false);
   OpBuilder inner = OpBuilder::atBlockTerminator(branch.thenBlock());
   auto arguments = fire.getBody().front().getArguments();
   for (auto [argument, buffer] : llvm::zip(arguments, carried))
@@ -247,14 +277,16 @@ void StepEmitter::emitYield(OpBuilder &builder, YieldOp yield, Frame &frame) {
   Location loc = yield.getLoc();
   ValueRange values = yield.getValues();
   size_t numCarried = frame.carried.size();
-  // Outputs first: they may be read from carried buffers that are about to change.
-  for (auto [value, output] : llvm::zip(values.drop_front(numCarried), frame.outputs)) {
+  // Outputs first: they may be read from carried buffers that are about to
+  // change.
+  for (auto [value, output] :
+       llvm::zip(values.drop_front(numCarried), frame.outputs)) {
     Buffer source = materialize(builder, value);
     if (source.memref != output.memref)
       NestEmitter::emitCopy(builder, loc, plan, source, output);
   }
-  // Values that lie in another carried buffer, or are a view of one, are saved before any is
-  // overwritten.
+  // Values that lie in another carried buffer, or are a view of one, are saved
+  // before any is overwritten.
   SmallVector<std::pair<Buffer, unsigned>> copies;
   for (unsigned i = 0; i < numCarried; ++i) {
     Value value = values[i];
@@ -262,7 +294,8 @@ void StepEmitter::emitYield(OpBuilder &builder, YieldOp yield, Frame &frame) {
       continue;
     Buffer source = materialize(builder, value);
     Operation *producer = value.getDefiningOp();
-    bool exposed = isa<BlockArgument>(value) || (producer && isView(producer)) ||
+    bool exposed = isa<BlockArgument>(value) ||
+                   (producer && isView(producer)) ||
                    llvm::is_contained(frame.occupants, value);
     if (exposed) {
       Buffer saved = allocate(cast<ArrayType>(value.getType()));
@@ -275,8 +308,10 @@ void StepEmitter::emitYield(OpBuilder &builder, YieldOp yield, Frame &frame) {
     NestEmitter::emitCopy(builder, loc, plan, source, frame.carried[i]);
 }
 
-LogicalResult StepEmitter::emitBlock(OpBuilder &builder, Block &block, ValueRange carriedArguments,
-                                     ArrayRef<Buffer> carried, ArrayRef<Buffer> outputs) {
+LogicalResult StepEmitter::emitBlock(OpBuilder &builder, Block &block,
+                                     ValueRange carriedArguments,
+                                     ArrayRef<Buffer> carried,
+                                     ArrayRef<Buffer> outputs) {
   Frame frame{&block, carried, outputs, SmallVector<Value>(carriedArguments)};
   for (Operation &op : block.without_terminator()) {
     if (isa<ConstantOp, AnchorOp>(op))
@@ -288,8 +323,9 @@ LogicalResult StepEmitter::emitBlock(OpBuilder &builder, Block &block, ValueRang
       llvm::replace(buffer.axes, rename.getFromAttr(), rename.getToAttr());
       buffers[rename.getResult()] = buffer;
     } else if (auto slice = dyn_cast<SliceOp>(op)) {
-      emitSlice(builder, slice.getResult(), materialize(builder, slice.getOperand()),
-                slice.getAxisAttr(), builder.getIndexAttr(slice.getOffset()));
+      emitSlice(builder, slice.getResult(),
+                materialize(builder, slice.getOperand()), slice.getAxisAttr(),
+                builder.getIndexAttr(slice.getOffset()));
     } else if (auto fold = dyn_cast<FoldOp>(op)) {
       if (failed(emitFold(builder, fold, frame)))
         return failure();
@@ -297,7 +333,8 @@ LogicalResult StepEmitter::emitBlock(OpBuilder &builder, Block &block, ValueRang
       if (failed(emitFire(builder, fire, frame)))
         return failure();
     } else {
-      return op.emitOpError("is not in a nest: form nests before loops are made");
+      return op.emitOpError(
+          "is not in a nest: form nests before loops are made");
     }
   }
   emitYield(builder, cast<YieldOp>(block.getTerminator()), frame);

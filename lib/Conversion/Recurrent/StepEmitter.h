@@ -15,29 +15,35 @@ namespace larc {
 
 /// Emits a step, or the region of an operation of it, on buffers.
 ///
-/// A region carries arrays: the states of the step, the carried values of a fold or fire. Each has a
-/// buffer that holds the old value when the region starts and must hold the new one when it ends.
-/// A nest writes a new value straight into that buffer when nothing reads the old one any
-/// more; otherwise into scratch memory, copied at the end.
+/// A region carries arrays: the states of the step, the carried values of a
+/// fold or fire. Each has a buffer that holds the old value when the region
+/// starts and must hold the new one when it ends. A nest writes a new value
+/// straight into that buffer when nothing reads the old one any more; otherwise
+/// into scratch memory, copied at the end.
 class StepEmitter {
 public:
   /// `scratchBase` is where the function makes views of its scratch memory.
-  StepEmitter(const RecurrentPlan &plan, mlir::Value scratch, mlir::OpBuilder scratchBase,
-              mlir::Value globalToken)
-      : plan(plan), scratch(scratch), scratchBuilder(scratchBase), globalToken(globalToken) {}
+  StepEmitter(const RecurrentPlan &plan, mlir::Value scratch,
+              mlir::OpBuilder scratchBase, mlir::Value globalToken)
+      : plan(plan), scratch(scratch), scratchBuilder(scratchBase),
+        globalToken(globalToken) {}
 
   /// The buffer of a block argument or anchor.
-  void bind(mlir::Value value, Buffer buffer) { buffers[value] = std::move(buffer); }
+  void bind(mlir::Value value, Buffer buffer) {
+    buffers[value] = std::move(buffer);
+  }
   void setGlobalToken(mlir::Value token) { globalToken = token; }
 
-  /// Emits `block` at `builder`. `carried` are the buffers of what it carries: the arguments
-  /// `carriedArguments` and the first values it yields. `outputs` are where the values yielded
-  /// after those go.
+  /// Emits `block` at `builder`. `carried` are the buffers of what it carries:
+  /// the arguments `carriedArguments` and the first values it yields. `outputs`
+  /// are where the values yielded after those go.
   mlir::LogicalResult emitBlock(mlir::OpBuilder &builder, mlir::Block &block,
                                 mlir::ValueRange carriedArguments,
-                                llvm::ArrayRef<Buffer> carried, llvm::ArrayRef<Buffer> outputs);
+                                llvm::ArrayRef<Buffer> carried,
+                                llvm::ArrayRef<Buffer> outputs);
 
-  /// A buffer in scratch memory for an array of `type`, or with axes in the given order.
+  /// A buffer in scratch memory for an array of `type`, or with axes in the
+  /// given order.
   Buffer allocate(llvm::ArrayRef<mlir::StringAttr> axes);
   Buffer allocate(ArrayType type) { return allocate(plan.getOrder(type)); }
   int64_t getScratchBytes() const { return scratchBytes; }
@@ -58,13 +64,19 @@ private:
   Buffer chooseResultBuffer(mlir::OpResult result, NestOp nest, Frame &frame);
 
   void emitNest(mlir::OpBuilder &builder, NestOp nest, Frame &frame);
-  mlir::LogicalResult emitFold(mlir::OpBuilder &builder, FoldOp fold, Frame &frame);
-  mlir::LogicalResult emitFire(mlir::OpBuilder &builder, FireOp fire, Frame &frame);
-  void emitSlice(mlir::OpBuilder &builder, mlir::Value result, const Buffer &source,
-                 mlir::StringAttr axis, mlir::OpFoldResult index);
-  llvm::SmallVector<Buffer> prepareCarried(mlir::OpBuilder &builder, mlir::Operation *op,
-                                           mlir::ValueRange inits, Frame &frame);
-  void finishCarried(mlir::Operation *op, llvm::ArrayRef<Buffer> carried, Frame &frame);
+  mlir::LogicalResult emitFold(mlir::OpBuilder &builder, FoldOp fold,
+                               Frame &frame);
+  mlir::LogicalResult emitFire(mlir::OpBuilder &builder, FireOp fire,
+                               Frame &frame);
+  void emitSlice(mlir::OpBuilder &builder, mlir::Value result,
+                 const Buffer &source, mlir::StringAttr axis,
+                 mlir::OpFoldResult index);
+  llvm::SmallVector<Buffer> prepareCarried(mlir::OpBuilder &builder,
+                                           mlir::Operation *op,
+                                           mlir::ValueRange inits,
+                                           Frame &frame);
+  void finishCarried(mlir::Operation *op, llvm::ArrayRef<Buffer> carried,
+                     Frame &frame);
   void emitYield(mlir::OpBuilder &builder, YieldOp yield, Frame &frame);
   /// The buffer of `value`, made for a constant.
   Buffer materialize(mlir::OpBuilder &builder, mlir::Value value);

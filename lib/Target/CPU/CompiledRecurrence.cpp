@@ -37,19 +37,25 @@ CPUOptions CPUOptions::of(Problem &problem) {
   };
   options.operandTypes = llvm::map_to_vector<4>(problem.operands, typeOf);
   options.constantTypes = llvm::map_to_vector<4>(problem.constants, typeOf);
-  options.outputTypes.assign(problem.recurrence.getOutputs().size(), problem.outputDType);
+  options.outputTypes.assign(problem.recurrence.getOutputs().size(),
+                             problem.outputDType);
   return options;
 }
 
-CPUOptions CPUOptions::uniform(RecurrenceOp recurrence, DType dtype, DType gateDType) {
+CPUOptions CPUOptions::uniform(RecurrenceOp recurrence, DType dtype,
+                               DType gateDType) {
   CPUOptions options;
   options.computeType =
       dtype == DType::F64 || gateDType == DType::F64 ? DType::F64 : DType::F32;
   auto typeOf = [&](Attribute decl) {
-    return cast<OperandDeclAttr>(decl).getKind() == OperandKind::Gate ? gateDType : dtype;
+    return cast<OperandDeclAttr>(decl).getKind() == OperandKind::Gate
+               ? gateDType
+               : dtype;
   };
-  options.operandTypes = llvm::map_to_vector<4>(recurrence.getTokenOperands(), typeOf);
-  options.constantTypes = llvm::map_to_vector<4>(recurrence.getConstants(), typeOf);
+  options.operandTypes =
+      llvm::map_to_vector<4>(recurrence.getTokenOperands(), typeOf);
+  options.constantTypes =
+      llvm::map_to_vector<4>(recurrence.getConstants(), typeOf);
   options.outputTypes.assign(recurrence.getOutputs().size(), dtype);
   return options;
 }
@@ -82,7 +88,8 @@ struct CompiledRecurrence::Impl {
     while (scratch.size() < threads) {
       void *memory = std::aligned_alloc(64, (scratchBytes + 63) / 64 * 64);
       if (!memory)
-        return makeFault("out of memory: no " + Twine(scratchBytes) + " bytes of workspace");
+        return makeFault("out of memory: no " + Twine(scratchBytes) +
+                         " bytes of workspace");
       scratch.emplace_back(memory);
     }
     return llvm::Error::success();
@@ -92,7 +99,9 @@ struct CompiledRecurrence::Impl {
 CompiledRecurrence::CompiledRecurrence() : impl(std::make_unique<Impl>()) {}
 CompiledRecurrence::~CompiledRecurrence() = default;
 TokenCost CompiledRecurrence::getTokenCost() const { return impl->cost; }
-int64_t CompiledRecurrence::getWorkspaceBytes() const { return impl->scratchBytes; }
+int64_t CompiledRecurrence::getWorkspaceBytes() const {
+  return impl->scratchBytes;
+}
 
 FailureOr<std::unique_ptr<CompiledRecurrence>>
 CompiledRecurrence::compile(RecurrenceOp recurrence, const CPUOptions &options,
@@ -106,7 +115,8 @@ CompiledRecurrence::compile(RecurrenceOp recurrence, const CPUOptions &options,
   auto machine = builder->createTargetMachine();
   if (!machine)
     return report(machine.takeError());
-  FailureOr<LLVMModule> compiled = compileToLLVM(recurrence, options, **machine, hooks);
+  FailureOr<LLVMModule> compiled =
+      compileToLLVM(recurrence, options, **machine, hooks);
   if (failed(compiled))
     return failure();
   auto jit = createJIT(std::move(*builder));
@@ -145,11 +155,13 @@ namespace {
 /// Describes a problem's tensors as the entry point takes them.
 class CallBuilder {
 public:
-  CallBuilder(Problem &problem, TensorMap &results) : problem(problem), results(results) {}
+  CallBuilder(Problem &problem, TensorMap &results)
+      : problem(problem), results(results) {}
 
   llvm::Error build() {
     RecurrenceOp op = problem.recurrence;
-    for (auto [tensor, heads] : llvm::zip(problem.operands, problem.operandHeads))
+    for (auto [tensor, heads] :
+         llvm::zip(problem.operands, problem.operandHeads))
       addTokenTensor(tensor, heads);
     for (const Tensor *tensor : problem.constants)
       addConstant(tensor);
@@ -172,7 +184,8 @@ public:
       addState(i < problem.anchors.size() ? problem.anchors[i] : nullptr);
     for (unsigned state : anchored) {
       std::string name =
-          "final.anchor." + cast<StateDeclAttr>(op.getStates()[state]).getName().str();
+          "final.anchor." +
+          cast<StateDeclAttr>(op.getStates()[state]).getName().str();
       Tensor *tensor = find(name);
       if (!tensor)
         return missing(name);
@@ -205,9 +218,11 @@ private:
       count *= size;
     return count;
   }
-  void add(const Tensor *tensor, int64_t sequence, int64_t token, int64_t head, int64_t heads) {
-    tensors.push_back({tensor ? const_cast<char *>(tensor->getRawData()) : nullptr, sequence, token,
-                       head, heads});
+  void add(const Tensor *tensor, int64_t sequence, int64_t token, int64_t head,
+           int64_t heads) {
+    tensors.push_back(
+        {tensor ? const_cast<char *>(tensor->getRawData()) : nullptr, sequence,
+         token, head, heads});
   }
   /// [B, T, h, axes].
   void addTokenTensor(const Tensor *tensor, int64_t heads) {
@@ -215,7 +230,8 @@ private:
       return add(nullptr, 0, 0, 0, 1);
     int64_t head = elementsFrom(*tensor, 3);
     int64_t token = head * heads;
-    add(tensor, problem.packed ? 0 : token * problem.tokens, token, head, heads);
+    add(tensor, problem.packed ? 0 : token * problem.tokens, token, head,
+        heads);
   }
   /// [H, axes].
   void addConstant(const Tensor *tensor) {
@@ -239,7 +255,8 @@ private:
 
 } // namespace
 
-llvm::Error CompiledRecurrence::run(Problem &problem, TensorMap &results, unsigned threads) {
+llvm::Error CompiledRecurrence::run(Problem &problem, TensorMap &results,
+                                    unsigned threads) {
   CallBuilder builder(problem, results);
   if (llvm::Error error = builder.build())
     return error;
@@ -256,7 +273,8 @@ llvm::Error CompiledRecurrence::run(Problem &problem, TensorMap &results, unsign
     return llvm::Error::success();
   }
   if (impl->poolThreads != threads) {
-    impl->pool = std::make_unique<llvm::DefaultThreadPool>(llvm::hardware_concurrency(threads - 1));
+    impl->pool = std::make_unique<llvm::DefaultThreadPool>(
+        llvm::hardware_concurrency(threads - 1));
     impl->poolThreads = threads;
   }
   // Tasks differ in length when sequences do: each thread takes the next one.

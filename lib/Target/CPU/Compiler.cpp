@@ -35,7 +35,8 @@ static void initializeHost() {
   });
 }
 
-llvm::Expected<llvm::orc::JITTargetMachineBuilder> larc::getTargetMachineBuilder(StringRef cpu) {
+llvm::Expected<llvm::orc::JITTargetMachineBuilder>
+larc::getTargetMachineBuilder(StringRef cpu) {
   initializeHost();
   auto builder = llvm::orc::JITTargetMachineBuilder::detectHost();
   if (!builder)
@@ -49,7 +50,8 @@ llvm::Expected<llvm::orc::JITTargetMachineBuilder> larc::getTargetMachineBuilder
     std::unique_ptr<llvm::MCSubtargetInfo> info(
         target->createMCSubtargetInfo(builder->getTargetTriple(), "", ""));
     if (!info->isCPUStringValid(cpu))
-      return llvm::createStringError("unknown CPU '" + cpu.str() + "' for the target '" +
+      return llvm::createStringError("unknown CPU '" + cpu.str() +
+                                     "' for the target '" +
                                      builder->getTargetTriple().str() + "'");
     builder->setCPU(cpu.str());
     builder->getFeatures() = llvm::SubtargetFeatures();
@@ -76,8 +78,9 @@ unsigned larc::getVectorBits(const llvm::TargetMachine &machine) {
 
 static std::string spellType(DType type) { return getName(type).str(); }
 
-static RecurrentOptions makeRecurrentOptions(const CPUOptions &options,
-                                             const llvm::TargetMachine &machine) {
+static RecurrentOptions
+makeRecurrentOptions(const CPUOptions &options,
+                     const llvm::TargetMachine &machine) {
   RecurrentOptions result;
   result.computeType = spellType(options.computeType);
   for (DType type : options.operandTypes)
@@ -97,14 +100,16 @@ static void enableHooks(PassManager &pm, const CompileHooks &hooks) {
       return wanted == "all" || pass->getArgument() == wanted;
     };
     pm.enableIRPrinting([](Pass *, Operation *) { return false; }, isMeant,
-                        /*printModuleScope=*/false, /*printAfterOnlyOnChange=*/false,
+                        /*printModuleScope=*/false,
+                        /*printAfterOnlyOnChange=*/false,
                         /*printAfterOnlyOnFailure=*/false, llvm::errs());
   }
   if (hooks.timing)
     pm.enableTiming();
 }
 
-FailureOr<LLVMModule> larc::compileToLLVM(RecurrenceOp recurrence, const CPUOptions &options,
+FailureOr<LLVMModule> larc::compileToLLVM(RecurrenceOp recurrence,
+                                          const CPUOptions &options,
                                           llvm::TargetMachine &machine,
                                           const CompileHooks &hooks) {
   MLIRContext *context = recurrence.getContext();
@@ -124,25 +129,31 @@ FailureOr<LLVMModule> larc::compileToLLVM(RecurrenceOp recurrence, const CPUOpti
 
   LLVMModule result;
   result.context = std::make_unique<llvm::LLVMContext>();
-  result.module = translateModuleToLLVMIR(*module, *result.context, recurrence.getSymName());
+  result.module = translateModuleToLLVMIR(*module, *result.context,
+                                          recurrence.getSymName());
   if (!result.module)
     return recurrence.emitError("cannot be translated to LLVM IR"), failure();
   result.module->setDataLayout(machine.createDataLayout());
   result.module->setTargetTriple(machine.getTargetTriple());
-  auto optimize = makeOptimizingTransformer(/*optLevel=*/2, /*sizeLevel=*/0, &machine);
+  auto optimize =
+      makeOptimizingTransformer(/*optLevel=*/2, /*sizeLevel=*/0, &machine);
   if (llvm::Error error = optimize(result.module.get()))
-    return recurrence.emitError("cannot be optimised: ") << llvm::toString(std::move(error)),
+    return recurrence.emitError("cannot be optimised: ")
+               << llvm::toString(std::move(error)),
            failure();
   return result;
 }
 
 llvm::Expected<std::unique_ptr<llvm::orc::LLJIT>>
 larc::createJIT(llvm::orc::JITTargetMachineBuilder builder) {
-  auto jit = llvm::orc::LLJITBuilder().setJITTargetMachineBuilder(std::move(builder)).create();
+  auto jit = llvm::orc::LLJITBuilder()
+                 .setJITTargetMachineBuilder(std::move(builder))
+                 .create();
   if (!jit)
     return jit.takeError();
-  auto generator = llvm::orc::DynamicLibrarySearchGenerator::GetForCurrentProcess(
-      (*jit)->getDataLayout().getGlobalPrefix());
+  auto generator =
+      llvm::orc::DynamicLibrarySearchGenerator::GetForCurrentProcess(
+          (*jit)->getDataLayout().getGlobalPrefix());
   if (!generator)
     return generator.takeError();
   (*jit)->getMainJITDylib().addGenerator(std::move(*generator));
@@ -153,8 +164,9 @@ larc::createJIT(llvm::orc::JITTargetMachineBuilder builder) {
 // Files
 //===----------------------------------------------------------------------===//
 
-LogicalResult larc::emitCPU(RecurrenceOp recurrence, const CPUOptions &options, CPUEmit what,
-                            raw_ostream &os, const CompileHooks &hooks) {
+LogicalResult larc::emitCPU(RecurrenceOp recurrence, const CPUOptions &options,
+                            CPUEmit what, raw_ostream &os,
+                            const CompileHooks &hooks) {
   auto report = [&](llvm::Error error) -> LogicalResult {
     return recurrence.emitError() << llvm::toString(std::move(error));
   };
@@ -164,7 +176,8 @@ LogicalResult larc::emitCPU(RecurrenceOp recurrence, const CPUOptions &options, 
   auto machine = builder->createTargetMachine();
   if (!machine)
     return report(machine.takeError());
-  FailureOr<LLVMModule> compiled = compileToLLVM(recurrence, options, **machine, hooks);
+  FailureOr<LLVMModule> compiled =
+      compileToLLVM(recurrence, options, **machine, hooks);
   if (failed(compiled))
     return failure();
   if (what == CPUEmit::LLVM) {
@@ -177,7 +190,8 @@ LogicalResult larc::emitCPU(RecurrenceOp recurrence, const CPUOptions &options, 
   auto type = what == CPUEmit::Assembly ? llvm::CodeGenFileType::AssemblyFile
                                         : llvm::CodeGenFileType::ObjectFile;
   if ((*machine)->addPassesToEmitFile(codegen, stream, nullptr, type))
-    return recurrence.emitError("cannot be written: the target emits no such file");
+    return recurrence.emitError(
+        "cannot be written: the target emits no such file");
   codegen.run(*compiled->module);
   os << stream.str();
   return success();

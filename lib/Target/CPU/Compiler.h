@@ -25,18 +25,21 @@ struct LLVMModule {
 };
 
 /// Machine of the CPU named, or of the host with all its features.
-llvm::Expected<llvm::orc::JITTargetMachineBuilder> getTargetMachineBuilder(llvm::StringRef cpu);
+llvm::Expected<llvm::orc::JITTargetMachineBuilder>
+getTargetMachineBuilder(llvm::StringRef cpu);
 
 /// Bits of the widest vector registers that the machine has.
 unsigned getVectorBits(const llvm::TargetMachine &machine);
 
-/// Runs the recurrent form's pipelines on a copy of `recurrence` and LLVM's optimiser on the
-/// result. Errors are emitted at the recurrence's operations.
-mlir::FailureOr<LLVMModule> compileToLLVM(RecurrenceOp recurrence, const CPUOptions &options,
+/// Runs the recurrent form's pipelines on a copy of `recurrence` and LLVM's
+/// optimiser on the result. Errors are emitted at the recurrence's operations.
+mlir::FailureOr<LLVMModule> compileToLLVM(RecurrenceOp recurrence,
+                                          const CPUOptions &options,
                                           llvm::TargetMachine &machine,
                                           const CompileHooks &hooks);
 
-/// A just-in-time compiler for the host, which finds the C library's mathematics.
+/// A just-in-time compiler for the host, which finds the C library's
+/// mathematics.
 llvm::Expected<std::unique_ptr<llvm::orc::LLJIT>>
 createJIT(llvm::orc::JITTargetMachineBuilder builder);
 

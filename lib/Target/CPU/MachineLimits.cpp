@@ -21,41 +21,48 @@
 using namespace mlir;
 using namespace larc;
 
-/// Sums that a loop keeps in flight: enough for two multiply-add units of a latency of up to
-/// six cycles, few enough for the registers of every target.
+/// Sums that a loop keeps in flight: enough for two multiply-add units of a
+/// latency of up to six cycles, few enough for the registers of every target.
 static constexpr unsigned peakSums = 12;
-/// Bytes of each of the two arrays that the copy goes between, over all threads: beyond every cache.
+/// Bytes of each of the two arrays that the copy goes between, over all
+/// threads: beyond every cache.
 static constexpr size_t copyBytes = size_t(128) << 20;
 static constexpr int repeats = 5;
 
-/// `void peak(i64 n, ptr out)`: n rounds of `peakSums` independent multiply-adds.
+/// `void peak(i64 n, ptr out)`: n rounds of `peakSums` independent
+/// multiply-adds.
 static std::string makePeakSource(DType type, unsigned lanes) {
   std::string element = type == DType::F64 ? "double" : "float";
   std::string vector = "<" + std::to_string(lanes) + " x " + element + ">";
   std::string text;
   llvm::raw_string_ostream os(text);
-  os << "define void @peak(i64 %n, ptr %out) {\nentry:\n  %scale = load " << vector
-     << ", ptr %out\n  br label %loop\nloop:\n"
+  os << "define void @peak(i64 %n, ptr %out) {\nentry:\n  %scale = load "
+     << vector << ", ptr %out\n  br label %loop\nloop:\n"
      << "  %i = phi i64 [ 0, %entry ], [ %next, %loop ]\n";
   for (unsigned i = 0; i < peakSums; ++i)
-    os << "  %s" << i << " = phi " << vector << " [ %scale, %entry ], [ %t" << i << ", %loop ]\n";
+    os << "  %s" << i << " = phi " << vector << " [ %scale, %entry ], [ %t" << i
+       << ", %loop ]\n";
   for (unsigned i = 0; i < peakSums; ++i)
-    os << "  %p" << i << " = fmul contract " << vector << " %s" << i << ", %scale\n"
-       << "  %t" << i << " = fadd contract " << vector << " %p" << i << ", %scale\n";
+    os << "  %p" << i << " = fmul contract " << vector << " %s" << i
+       << ", %scale\n"
+       << "  %t" << i << " = fadd contract " << vector << " %p" << i
+       << ", %scale\n";
   os << "  %next = add i64 %i, 1\n  %more = icmp ult i64 %next, %n\n"
      << "  br i1 %more, label %loop, label %done\ndone:\n";
   std::string sum = "%t0";
   for (unsigned i = 1; i < peakSums; ++i) {
-    os << "  %u" << i << " = fadd " << vector << " " << sum << ", %t" << i << "\n";
+    os << "  %u" << i << " = fadd " << vector << " " << sum << ", %t" << i
+       << "\n";
     sum = "%u" + std::to_string(i);
   }
   os << "  store " << vector << " " << sum << ", ptr %out\n  ret void\n}\n";
   return text;
 }
 
-/// Runs `work(thread)` on all threads at once and returns the seconds from the common start
-/// to the last end.
-static double timeTogether(unsigned threads, llvm::function_ref<void(unsigned)> work) {
+/// Runs `work(thread)` on all threads at once and returns the seconds from the
+/// common start to the last end.
+static double timeTogether(unsigned threads,
+                           llvm::function_ref<void(unsigned)> work) {
   using Clock = std::chrono::steady_clock;
   std::atomic<unsigned> ready{0};
   std::atomic<bool> go{false};
@@ -78,10 +85,12 @@ static double timeTogether(unsigned threads, llvm::function_ref<void(unsigned)> 
   ends[0] = Clock::now();
   for (std::thread &other : others)
     other.join();
-  return std::chrono::duration<double>(*llvm::max_element(ends) - start).count();
+  return std::chrono::duration<double>(*llvm::max_element(ends) - start)
+      .count();
 }
 
-llvm::Expected<MachineLimits> larc::measureLimits(DType type, unsigned threads) {
+llvm::Expected<MachineLimits> larc::measureLimits(DType type,
+                                                  unsigned threads) {
   if (threads == 0)
     threads = llvm::hardware_concurrency().compute_thread_count();
   auto builder = getTargetMachineBuilder("");
@@ -93,9 +102,11 @@ llvm::Expected<MachineLimits> larc::measureLimits(DType type, unsigned threads) 
   unsigned lanes = getVectorBits(**machine) / (8 * getByteWidth(type));
   auto context = std::make_unique<llvm::LLVMContext>();
   llvm::SMDiagnostic diagnostic;
-  auto module = llvm::parseAssemblyString(makePeakSource(type, lanes), diagnostic, *context);
+  auto module = llvm::parseAssemblyString(makePeakSource(type, lanes),
+                                          diagnostic, *context);
   if (!module)
-    return makeFault("the peak loop cannot be built: " + diagnostic.getMessage());
+    return makeFault("the peak loop cannot be built: " +
+                     diagnostic.getMessage());
   module->setDataLayout((*machine)->createDataLayout());
   auto jit = createJIT(std::move(*builder));
   if (!jit)
@@ -129,10 +140,12 @@ llvm::Expected<MachineLimits> larc::measureLimits(DType type, unsigned threads) 
   size_t part = copyBytes / threads;
   for (int i = 0; i < repeats; ++i) {
     double seconds = timeTogether(threads, [&](unsigned thread) {
-      std::memcpy(to->getRawData() + thread * part, from->getRawData() + thread * part, part);
+      std::memcpy(to->getRawData() + thread * part,
+                  from->getRawData() + thread * part, part);
     });
-    limits.copyGBps = std::max(limits.copyGBps,
-                               2.0 * static_cast<double>(part * threads) / seconds * 1e-9);
+    limits.copyGBps =
+        std::max(limits.copyGBps,
+                 2.0 * static_cast<double>(part * threads) / seconds * 1e-9);
   }
   return limits;
 }

@@ -26,20 +26,24 @@ static double countFlops(RecurrenceOp recurrence, Block &block, double times) {
   double flops = 0.0;
   for (Operation &op : block) {
     if (auto elementwise = dyn_cast<ElementwiseOpInterface>(op)) {
-      flops += times * elementwise.getFlops() *
-               countIndices(recurrence, cast<ArrayType>(op.getResult(0).getType()).getAxes());
+      flops +=
+          times * elementwise.getFlops() *
+          countIndices(recurrence,
+                       cast<ArrayType>(op.getResult(0).getType()).getAxes());
     } else if (isa<ReductionOpInterface>(op)) {
       ArrayType space = ArrayType::scalar(op.getContext());
       for (Value operand : op.getOperands())
         space = ArrayType::unionOf(space, cast<ArrayType>(operand.getType()));
       // A contraction multiplies and adds.
-      flops += times * op.getNumOperands() * countIndices(recurrence, space.getAxes());
+      flops += times * op.getNumOperands() *
+               countIndices(recurrence, space.getAxes());
     } else if (auto fold = dyn_cast<FoldOp>(op)) {
       flops += countFlops(recurrence, fold.getBody().front(),
                           times * countIndices(recurrence, fold.getAxisAttr()));
     } else if (auto fire = dyn_cast<FireOp>(op)) {
-      double tokens = static_cast<double>(recurrence.getPeriod()) *
-                      static_cast<double>(cast<IntegerAttr>(fire.getInterval()).getInt());
+      double tokens =
+          static_cast<double>(recurrence.getPeriod()) *
+          static_cast<double>(cast<IntegerAttr>(fire.getInterval()).getInt());
       flops += countFlops(recurrence, fire.getBody().front(), times / tokens);
     }
   }
@@ -48,8 +52,8 @@ static double countFlops(RecurrenceOp recurrence, Block &block, double times) {
 
 namespace larc {
 
-/// Counts the flat, bound `recurrence` as written, composite operations by what they are
-/// short for.
+/// Counts the flat, bound `recurrence` as written, composite operations by what
+/// they are short for.
 TokenCost countTokenCost(RecurrenceOp recurrence, const CPUOptions &options) {
   OwningOpRef<ModuleOp> module = ModuleOp::create(recurrence.getLoc());
   module->push_back(recurrence->clone());
@@ -61,12 +65,12 @@ TokenCost countTokenCost(RecurrenceOp recurrence, const CPUOptions &options) {
   RecurrenceOp op = getRecurrence(*module);
   cost.flops = countFlops(op, op.getBody().front(), 1.0);
   for (auto [decl, argument, type] :
-       llvm::zip(op.getTokenOperands().getAsRange<OperandDeclAttr>(), op.getOperandArguments(),
-                 options.operandTypes))
+       llvm::zip(op.getTokenOperands().getAsRange<OperandDeclAttr>(),
+                 op.getOperandArguments(), options.operandTypes))
     if (!argument.use_empty())
       cost.bytes += countIndices(op, decl.getAxes()) * getByteWidth(type);
-  for (auto [decl, type] :
-       llvm::zip(op.getOutputs().getAsRange<OutputDeclAttr>(), options.outputTypes))
+  for (auto [decl, type] : llvm::zip(
+           op.getOutputs().getAsRange<OutputDeclAttr>(), options.outputTypes))
     cost.bytes += countIndices(op, decl.getAxes()) * getByteWidth(type);
   return cost;
 }

@@ -27,7 +27,8 @@ struct CPUOptions {
   /// The types of `problem`'s tensors.
   static CPUOptions of(Problem &problem);
   /// Every data operand and output of `dtype`, gates of `gateDType`.
-  static CPUOptions uniform(RecurrenceOp recurrence, DType dtype, DType gateDType);
+  static CPUOptions uniform(RecurrenceOp recurrence, DType dtype,
+                            DType gateDType);
 };
 
 /// Hooks of the driver's options.
@@ -46,10 +47,12 @@ class CompiledRecurrence {
 public:
   /// `recurrence` is flat and bound. Errors are emitted at its operations.
   static mlir::FailureOr<std::unique_ptr<CompiledRecurrence>>
-  compile(RecurrenceOp recurrence, const CPUOptions &options, const CompileHooks &hooks = {});
+  compile(RecurrenceOp recurrence, const CPUOptions &options,
+          const CompileHooks &hooks = {});
   ~CompiledRecurrence();
 
-  /// Runs on tensors of the types compiled for; `results` is what `createResults` made.
+  /// Runs on tensors of the types compiled for; `results` is what
+  /// `createResults` made.
   llvm::Error run(Problem &problem, TensorMap &results, unsigned threads);
 
   TokenCost getTokenCost() const;
@@ -64,12 +67,14 @@ private:
 
 /// What `larc compile --emit=` writes for the recurrent form.
 enum class CPUEmit { LLVM, Assembly, Object };
-mlir::LogicalResult emitCPU(RecurrenceOp recurrence, const CPUOptions &options, CPUEmit what,
-                            llvm::raw_ostream &os, const CompileHooks &hooks = {});
+mlir::LogicalResult emitCPU(RecurrenceOp recurrence, const CPUOptions &options,
+                            CPUEmit what, llvm::raw_ostream &os,
+                            const CompileHooks &hooks = {});
 
-/// The measured limits of this machine for f32 or f64: best of interleaved repeats of about 20 ms each.
+/// The measured limits of this machine for f32 or f64: best of interleaved
+/// repeats of about 20 ms each.
 struct MachineLimits {
-  double gflops = 0;   ///< multiply-add peak of `threads` threads, two flops each
+  double gflops = 0; ///< multiply-add peak of `threads` threads, two flops each
   double copyGBps = 0; ///< bytes read plus written a second by a large copy
 };
 llvm::Expected<MachineLimits> measureLimits(DType type, unsigned threads);

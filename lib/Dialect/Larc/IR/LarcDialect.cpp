@@ -60,8 +60,8 @@ void LarcDialect::initialize() {
       >();
 }
 
-Operation *LarcDialect::materializeConstant(OpBuilder &builder, Attribute value, Type type,
-                                            Location loc) {
+Operation *LarcDialect::materializeConstant(OpBuilder &builder, Attribute value,
+                                            Type type, Location loc) {
   auto number = dyn_cast<FloatAttr>(value);
   auto array = dyn_cast<ArrayType>(type);
   if (!number || !number.getType().isF64() || !array || !array.isScalar())
@@ -73,7 +73,9 @@ Operation *LarcDialect::materializeConstant(OpBuilder &builder, Attribute value,
 // ArrayType
 //===----------------------------------------------------------------------===//
 
-static bool precedes(StringAttr lhs, StringAttr rhs) { return lhs.getValue() < rhs.getValue(); }
+static bool precedes(StringAttr lhs, StringAttr rhs) {
+  return lhs.getValue() < rhs.getValue();
+}
 
 ArrayType ArrayType::ofAxes(MLIRContext *context, ArrayRef<StringAttr> axes) {
   SmallVector<StringAttr> sorted(axes);
@@ -82,7 +84,9 @@ ArrayType ArrayType::ofAxes(MLIRContext *context, ArrayRef<StringAttr> axes) {
   return get(context, sorted);
 }
 
-ArrayType ArrayType::scalar(MLIRContext *context) { return get(context, ArrayRef<StringAttr>()); }
+ArrayType ArrayType::scalar(MLIRContext *context) {
+  return get(context, ArrayRef<StringAttr>());
+}
 
 ArrayType ArrayType::unionOf(ArrayType lhs, ArrayType rhs) {
   SmallVector<StringAttr> axes(lhs.getAxes());
@@ -92,23 +96,29 @@ ArrayType ArrayType::unionOf(ArrayType lhs, ArrayType rhs) {
 
 ArrayType ArrayType::without(ArrayRef<StringAttr> axes) const {
   SmallVector<StringAttr> kept;
-  llvm::copy_if(getAxes(), std::back_inserter(kept),
-                [&](StringAttr axis) { return !llvm::is_contained(axes, axis); });
+  llvm::copy_if(getAxes(), std::back_inserter(kept), [&](StringAttr axis) {
+    return !llvm::is_contained(axes, axis);
+  });
   return get(getContext(), kept);
 }
 
-bool ArrayType::hasAxis(StringAttr axis) const { return llvm::is_contained(getAxes(), axis); }
+bool ArrayType::hasAxis(StringAttr axis) const {
+  return llvm::is_contained(getAxes(), axis);
+}
 
 LogicalResult ArrayType::verify(function_ref<InFlightDiagnostic()> emitError,
                                 ArrayRef<StringAttr> axes) {
-  for (auto [axis, next] : llvm::zip(axes, axes.drop_front(axes.empty() ? 0 : 1)))
+  for (auto [axis, next] :
+       llvm::zip(axes, axes.drop_front(axes.empty() ? 0 : 1)))
     if (!precedes(axis, next))
-      return emitError() << "axes of an array are sorted and unique, but '" << axis.getValue()
-                         << "' comes before '" << next.getValue() << "'";
+      return emitError() << "axes of an array are sorted and unique, but '"
+                         << axis.getValue() << "' comes before '"
+                         << next.getValue() << "'";
   return success();
 }
 
-static ParseResult parseAxisName(AsmParser &parser, SmallVectorImpl<StringAttr> &axes) {
+static ParseResult parseAxisName(AsmParser &parser,
+                                 SmallVectorImpl<StringAttr> &axes) {
   SMLoc loc = parser.getCurrentLocation();
   StringRef name;
   if (parser.parseKeyword(&name))
@@ -122,8 +132,9 @@ static ParseResult parseAxisName(AsmParser &parser, SmallVectorImpl<StringAttr> 
 
 Type ArrayType::parse(AsmParser &parser) {
   SmallVector<StringAttr> axes;
-  if (parser.parseCommaSeparatedList(AsmParser::Delimiter::LessGreater,
-                                     [&] { return parseAxisName(parser, axes); }))
+  if (parser.parseCommaSeparatedList(AsmParser::Delimiter::LessGreater, [&] {
+        return parseAxisName(parser, axes);
+      }))
     return {};
   return ofAxes(parser.getContext(), axes);
 }
@@ -143,14 +154,17 @@ Type FamilyType::parse(AsmParser &parser) {
   SmallVector<StringAttr> level, sized;
   int64_t first;
   ArrayType member;
-  if (parser.parseLess() || parser.parseKeyword("level") || parser.parseEqual() ||
-      parseAxisName(parser, level) || parser.parseComma() || parser.parseKeyword("first") ||
-      parser.parseEqual() || parser.parseInteger(first) || parser.parseComma() ||
-      parser.parseKeyword("member") || parser.parseEqual() || parser.parseType(member))
+  if (parser.parseLess() || parser.parseKeyword("level") ||
+      parser.parseEqual() || parseAxisName(parser, level) ||
+      parser.parseComma() || parser.parseKeyword("first") ||
+      parser.parseEqual() || parser.parseInteger(first) ||
+      parser.parseComma() || parser.parseKeyword("member") ||
+      parser.parseEqual() || parser.parseType(member))
     return {};
   if (succeeded(parser.parseOptionalComma())) {
     if (parser.parseKeyword("sized") || parser.parseEqual() ||
-        parser.parseCommaSeparatedList([&] { return parseAxisName(parser, sized); }))
+        parser.parseCommaSeparatedList(
+            [&] { return parseAxisName(parser, sized); }))
       return {};
   }
   if (parser.parseGreater())
@@ -173,11 +187,13 @@ void FamilyType::print(AsmPrinter &printer) const {
 // Attributes
 //===----------------------------------------------------------------------===//
 
-static Type argumentType(MLIRContext *context, ArrayRef<StringAttr> axes, FamilyDeclAttr family) {
+static Type argumentType(MLIRContext *context, ArrayRef<StringAttr> axes,
+                         FamilyDeclAttr family) {
   ArrayType member = ArrayType::ofAxes(context, axes);
   if (!family)
     return member;
-  return FamilyType::get(context, family.getLevel(), family.getFirst(), member, family.getSized());
+  return FamilyType::get(context, family.getLevel(), family.getFirst(), member,
+                         family.getSized());
 }
 
 Type OperandDeclAttr::getArgumentType() const {
@@ -201,5 +217,6 @@ double SizeFnAttr::evaluate(int64_t size) const {
 }
 
 AttributeDeclAttr AttributeDeclAttr::withValue(Attribute value) const {
-  return get(getContext(), getName(), getKind(), value, getChoices(), getLevel());
+  return get(getContext(), getName(), getKind(), value, getChoices(),
+             getLevel());
 }

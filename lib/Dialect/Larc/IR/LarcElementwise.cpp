@@ -41,7 +41,8 @@ static ParseResult requireArrays(OpAsmParser &parser, OperationState &result) {
   for (Value operand : result.operands) {
     if (isa<FamilyType>(operand.getType()))
       return parser.emitError(parser.getNameLoc())
-             << "'" << result.name << "' takes arrays, not a family; read one with larc.member";
+             << "'" << result.name
+             << "' takes arrays, not a family; read one with larc.member";
     if (!isa<ArrayType>(operand.getType()))
       return parser.emitError(parser.getNameLoc())
              << "'" << result.name << "' takes arrays, not an index of levels";
@@ -55,7 +56,8 @@ static ParseResult parseElementwise(OpAsmParser &parser, OperationState &result,
   for (unsigned i = 0; i < numOperands; ++i)
     if ((i && parser.parseComma()) || asm_format::parseOperand(parser, result))
       return failure();
-  if (parser.parseOptionalAttrDict(result.attributes) || requireArrays(parser, result))
+  if (parser.parseOptionalAttrDict(result.attributes) ||
+      requireArrays(parser, result))
     return failure();
   return asm_format::inferTypes<OpTy>(parser, result);
 }
@@ -65,26 +67,29 @@ static void printElementwise(Operation *op, OpAsmPrinter &printer) {
   printer.printOptionalAttrDict(op->getAttrs());
 }
 
-#define LARC_ELEMENTWISE(OP, NUM_OPERANDS)                                                         \
-  LogicalResult OP::inferReturnTypes(MLIRContext *context, std::optional<Location>,                \
-                                     Adaptor adaptor, SmallVectorImpl<Type> &types) {              \
-    return inferUnion(context, adaptor.getOperands(), types);                                      \
-  }                                                                                                \
-  ParseResult OP::parse(OpAsmParser &parser, OperationState &result) {                             \
-    return parseElementwise<OP>(parser, result, NUM_OPERANDS);                                     \
-  }                                                                                                \
+#define LARC_ELEMENTWISE(OP, NUM_OPERANDS)                                     \
+  LogicalResult OP::inferReturnTypes(MLIRContext *context,                     \
+                                     std::optional<Location>, Adaptor adaptor, \
+                                     SmallVectorImpl<Type> &types) {           \
+    return inferUnion(context, adaptor.getOperands(), types);                  \
+  }                                                                            \
+  ParseResult OP::parse(OpAsmParser &parser, OperationState &result) {         \
+    return parseElementwise<OP>(parser, result, NUM_OPERANDS);                 \
+  }                                                                            \
   void OP::print(OpAsmPrinter &printer) { printElementwise(*this, printer); }
 
-/// As LARC_ELEMENTWISE, for an operation that one `arith` or `math` operation is.
-#define LARC_UNARY_AS(OP, TARGET)                                                                  \
-  LARC_ELEMENTWISE(OP, 1)                                                                          \
-  Value OP::buildScalar(OpBuilder &builder, Location loc, ValueRange args) {                       \
-    return TARGET::create(builder, loc, args[0]);                                                  \
+/// As LARC_ELEMENTWISE, for an operation that one `arith` or `math` operation
+/// is.
+#define LARC_UNARY_AS(OP, TARGET)                                              \
+  LARC_ELEMENTWISE(OP, 1)                                                      \
+  Value OP::buildScalar(OpBuilder &builder, Location loc, ValueRange args) {   \
+    return TARGET::create(builder, loc, args[0]);                              \
   }
-#define LARC_BINARY_AS(OP, TARGET, ...)                                                            \
-  LARC_ELEMENTWISE(OP, 2)                                                                          \
-  Value OP::buildScalar(OpBuilder &builder, Location loc, ValueRange args) {                       \
-    return TARGET::create(builder, loc, args[0], args[1] __VA_OPT__(, ) __VA_ARGS__);              \
+#define LARC_BINARY_AS(OP, TARGET, ...)                                        \
+  LARC_ELEMENTWISE(OP, 2)                                                      \
+  Value OP::buildScalar(OpBuilder &builder, Location loc, ValueRange args) {   \
+    return TARGET::create(builder, loc, args[0],                               \
+                          args[1] __VA_OPT__(, ) __VA_ARGS__);                 \
   }
 
 // Products and sums may be fused: one rounding instead of two.
@@ -130,40 +135,52 @@ static Value splat(OpBuilder &builder, Location loc, Type type, double value) {
 
 /// ln(1 + e^-|x|), which no x overflows.
 static Value softplusOfMinusAbs(OpBuilder &builder, Location loc, Value x) {
-  Value minusAbs = arith::NegFOp::create(builder, loc, math::AbsFOp::create(builder, loc, x));
-  return math::Log1pOp::create(builder, loc, math::ExpOp::create(builder, loc, minusAbs));
+  Value minusAbs = arith::NegFOp::create(builder, loc,
+                                         math::AbsFOp::create(builder, loc, x));
+  return math::Log1pOp::create(builder, loc,
+                               math::ExpOp::create(builder, loc, minusAbs));
 }
 
 Value RsqrtOp::buildScalar(OpBuilder &builder, Location loc, ValueRange args) {
   // Not math.rsqrt: targets may approximate it.
-  return arith::DivFOp::create(builder, loc, splat(builder, loc, args[0].getType(), 1.0),
+  return arith::DivFOp::create(builder, loc,
+                               splat(builder, loc, args[0].getType(), 1.0),
                                math::SqrtOp::create(builder, loc, args[0]));
 }
 
-Value ReciprocalOp::buildScalar(OpBuilder &builder, Location loc, ValueRange args) {
-  return arith::DivFOp::create(builder, loc, splat(builder, loc, args[0].getType(), 1.0), args[0]);
+Value ReciprocalOp::buildScalar(OpBuilder &builder, Location loc,
+                                ValueRange args) {
+  return arith::DivFOp::create(
+      builder, loc, splat(builder, loc, args[0].getType(), 1.0), args[0]);
 }
 
 Value SquareOp::buildScalar(OpBuilder &builder, Location loc, ValueRange args) {
   return arith::MulFOp::create(builder, loc, args[0], args[0], contract);
 }
 
-Value SigmoidOp::buildScalar(OpBuilder &builder, Location loc, ValueRange args) {
+Value SigmoidOp::buildScalar(OpBuilder &builder, Location loc,
+                             ValueRange args) {
   Value one = splat(builder, loc, args[0].getType(), 1.0);
-  Value e = math::ExpOp::create(builder, loc, arith::NegFOp::create(builder, loc, args[0]));
-  return arith::DivFOp::create(builder, loc, one, arith::AddFOp::create(builder, loc, one, e));
+  Value e = math::ExpOp::create(builder, loc,
+                                arith::NegFOp::create(builder, loc, args[0]));
+  return arith::DivFOp::create(builder, loc, one,
+                               arith::AddFOp::create(builder, loc, one, e));
 }
 
-Value LogSigmoidOp::buildScalar(OpBuilder &builder, Location loc, ValueRange args) {
+Value LogSigmoidOp::buildScalar(OpBuilder &builder, Location loc,
+                                ValueRange args) {
   Value zero = splat(builder, loc, args[0].getType(), 0.0);
   Value low = arith::MinimumFOp::create(builder, loc, args[0], zero);
-  return arith::SubFOp::create(builder, loc, low, softplusOfMinusAbs(builder, loc, args[0]));
+  return arith::SubFOp::create(builder, loc, low,
+                               softplusOfMinusAbs(builder, loc, args[0]));
 }
 
-Value SoftplusOp::buildScalar(OpBuilder &builder, Location loc, ValueRange args) {
+Value SoftplusOp::buildScalar(OpBuilder &builder, Location loc,
+                              ValueRange args) {
   Value zero = splat(builder, loc, args[0].getType(), 0.0);
   Value high = arith::MaximumFOp::create(builder, loc, args[0], zero);
-  return arith::AddFOp::create(builder, loc, high, softplusOfMinusAbs(builder, loc, args[0]));
+  return arith::AddFOp::create(builder, loc, high,
+                               softplusOfMinusAbs(builder, loc, args[0]));
 }
 
 Value ReluOp::buildScalar(OpBuilder &builder, Location loc, ValueRange args) {
@@ -171,31 +188,36 @@ Value ReluOp::buildScalar(OpBuilder &builder, Location loc, ValueRange args) {
                                    splat(builder, loc, args[0].getType(), 0.0));
 }
 
-Value LogAddExpOp::buildScalar(OpBuilder &builder, Location loc, ValueRange args) {
+Value LogAddExpOp::buildScalar(OpBuilder &builder, Location loc,
+                               ValueRange args) {
   // Two equal infinities have no difference; theirs is taken as 0.
   Value zero = splat(builder, loc, args[0].getType(), 0.0);
-  Value equal =
-      arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::OEQ, args[0], args[1]);
+  Value equal = arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::OEQ,
+                                      args[0], args[1]);
   Value difference = arith::SelectOp::create(
-      builder, loc, equal, zero, arith::SubFOp::create(builder, loc, args[0], args[1]));
+      builder, loc, equal, zero,
+      arith::SubFOp::create(builder, loc, args[0], args[1]));
   Value high = arith::MaximumFOp::create(builder, loc, args[0], args[1]);
-  return arith::AddFOp::create(builder, loc, high, softplusOfMinusAbs(builder, loc, difference));
+  return arith::AddFOp::create(builder, loc, high,
+                               softplusOfMinusAbs(builder, loc, difference));
 }
 
 //===----------------------------------------------------------------------===//
 // SelectOp
 //===----------------------------------------------------------------------===//
 
-LogicalResult SelectOp::inferReturnTypes(MLIRContext *context, std::optional<Location>,
-                                         Adaptor adaptor, SmallVectorImpl<Type> &types) {
+LogicalResult SelectOp::inferReturnTypes(MLIRContext *context,
+                                         std::optional<Location>,
+                                         Adaptor adaptor,
+                                         SmallVectorImpl<Type> &types) {
   return inferUnion(context, adaptor.getOperands(), types);
 }
 
 ParseResult SelectOp::parse(OpAsmParser &parser, OperationState &result) {
   SMLoc loc;
   StringRef keyword;
-  if (asm_format::parseOperand(parser, result) || parser.getCurrentLocation(&loc) ||
-      parser.parseKeyword(&keyword))
+  if (asm_format::parseOperand(parser, result) ||
+      parser.getCurrentLocation(&loc) || parser.parseKeyword(&keyword))
     return failure();
   std::optional<Predicate> predicate = symbolizePredicate(keyword);
   if (!predicate)
@@ -206,23 +228,26 @@ ParseResult SelectOp::parse(OpAsmParser &parser, OperationState &result) {
   if (asm_format::parseOperand(parser, result) || parser.parseComma() ||
       asm_format::parseOperand(parser, result) || parser.parseComma() ||
       asm_format::parseOperand(parser, result) ||
-      parser.parseOptionalAttrDict(result.attributes) || requireArrays(parser, result))
+      parser.parseOptionalAttrDict(result.attributes) ||
+      requireArrays(parser, result))
     return failure();
   return asm_format::inferTypes<SelectOp>(parser, result);
 }
 
 void SelectOp::print(OpAsmPrinter &printer) {
-  printer << ' ' << getLhs() << ' ' << stringifyPredicate(getPredicate()) << ' ' << getRhs()
-          << ", " << getX() << ", " << getY();
+  printer << ' ' << getLhs() << ' ' << stringifyPredicate(getPredicate()) << ' '
+          << getRhs() << ", " << getX() << ", " << getY();
   printer.printOptionalAttrDict((*this)->getAttrs(), {"predicate"});
 }
 
 Value SelectOp::buildScalar(OpBuilder &builder, Location loc, ValueRange args) {
   static constexpr arith::CmpFPredicate predicates[] = {
-      arith::CmpFPredicate::OGT, arith::CmpFPredicate::OGE, arith::CmpFPredicate::OLT,
-      arith::CmpFPredicate::OLE, arith::CmpFPredicate::OEQ, arith::CmpFPredicate::UNE};
+      arith::CmpFPredicate::OGT, arith::CmpFPredicate::OGE,
+      arith::CmpFPredicate::OLT, arith::CmpFPredicate::OLE,
+      arith::CmpFPredicate::OEQ, arith::CmpFPredicate::UNE};
   Value condition = arith::CmpFOp::create(
-      builder, loc, predicates[static_cast<unsigned>(getPredicate())], args[0], args[1]);
+      builder, loc, predicates[static_cast<unsigned>(getPredicate())], args[0],
+      args[1]);
   return arith::SelectOp::create(builder, loc, condition, args[2], args[3]);
 }
 
@@ -230,8 +255,10 @@ Value SelectOp::buildScalar(OpBuilder &builder, Location loc, ValueRange args) {
 // BroadcastOp
 //===----------------------------------------------------------------------===//
 
-LogicalResult BroadcastOp::inferReturnTypes(MLIRContext *context, std::optional<Location>,
-                                            Adaptor adaptor, SmallVectorImpl<Type> &types) {
+LogicalResult BroadcastOp::inferReturnTypes(MLIRContext *context,
+                                            std::optional<Location>,
+                                            Adaptor adaptor,
+                                            SmallVectorImpl<Type> &types) {
   auto array = dyn_cast<ArrayType>(adaptor.getOperand().getType());
   if (!array || !adaptor.getAxes())
     return failure();
@@ -245,8 +272,10 @@ LogicalResult BroadcastOp::inferReturnTypes(MLIRContext *context, std::optional<
 ParseResult BroadcastOp::parse(OpAsmParser &parser, OperationState &result) {
   ArrayAttr axes;
   if (asm_format::parseOperand(parser, result) || parser.parseKeyword("to") ||
-      parser.parseLSquare() || asm_format::parseAxes(parser, axes) || parser.parseRSquare() ||
-      parser.parseOptionalAttrDict(result.attributes) || requireArrays(parser, result))
+      parser.parseLSquare() || asm_format::parseAxes(parser, axes) ||
+      parser.parseRSquare() ||
+      parser.parseOptionalAttrDict(result.attributes) ||
+      requireArrays(parser, result))
     return failure();
   result.getOrAddProperties<Properties>().axes = axes;
   return asm_format::inferTypes<BroadcastOp>(parser, result);
@@ -259,17 +288,21 @@ void BroadcastOp::print(OpAsmPrinter &printer) {
   printer.printOptionalAttrDict((*this)->getAttrs(), {"axes"});
 }
 
-Value BroadcastOp::buildScalar(OpBuilder &, Location, ValueRange args) { return args[0]; }
+Value BroadcastOp::buildScalar(OpBuilder &, Location, ValueRange args) {
+  return args[0];
+}
 
 OpFoldResult BroadcastOp::fold(FoldAdaptor) {
-  return getOperand().getType() == getType() ? OpFoldResult(getOperand()) : OpFoldResult();
+  return getOperand().getType() == getType() ? OpFoldResult(getOperand())
+                                             : OpFoldResult();
 }
 
 //===----------------------------------------------------------------------===//
 // ConstantOp
 //===----------------------------------------------------------------------===//
 
-LogicalResult ConstantOp::inferReturnTypes(MLIRContext *context, std::optional<Location>, Adaptor,
+LogicalResult ConstantOp::inferReturnTypes(MLIRContext *context,
+                                           std::optional<Location>, Adaptor,
                                            SmallVectorImpl<Type> &types) {
   types.push_back(ArrayType::scalar(context));
   return success();
@@ -277,7 +310,8 @@ LogicalResult ConstantOp::inferReturnTypes(MLIRContext *context, std::optional<L
 
 ParseResult ConstantOp::parse(OpAsmParser &parser, OperationState &result) {
   FloatAttr value;
-  if (asm_format::parseReal(parser, value) || parser.parseOptionalAttrDict(result.attributes))
+  if (asm_format::parseReal(parser, value) ||
+      parser.parseOptionalAttrDict(result.attributes))
     return failure();
   result.getOrAddProperties<Properties>().value = value;
   return asm_format::inferTypes<ConstantOp>(parser, result);
@@ -302,27 +336,32 @@ static std::optional<double> constantOf(Attribute attribute) {
   return number.getValueAsDouble();
 }
 
-/// Folds a binary operation of two constants, and one with a neutral element on the right
-/// (or, if it commutes, on the left) where the other operand already has the result's axes.
+/// Folds a binary operation of two constants, and one with a neutral element on
+/// the right (or, if it commutes, on the left) where the other operand already
+/// has the result's axes.
 template <typename OpTy, typename Fn>
-static OpFoldResult foldBinary(OpTy op, Attribute lhs, Attribute rhs, double neutral,
-                               bool commutes, Fn evaluate) {
+static OpFoldResult foldBinary(OpTy op, Attribute lhs, Attribute rhs,
+                               double neutral, bool commutes, Fn evaluate) {
   std::optional<double> left = constantOf(lhs), right = constantOf(rhs);
   if (left && right)
-    return FloatAttr::get(Float64Type::get(op.getContext()), evaluate(*left, *right));
+    return FloatAttr::get(Float64Type::get(op.getContext()),
+                          evaluate(*left, *right));
   if (right && *right == neutral && op.getLhs().getType() == op.getType())
     return op.getLhs();
-  if (commutes && left && *left == neutral && op.getRhs().getType() == op.getType())
+  if (commutes && left && *left == neutral &&
+      op.getRhs().getType() == op.getType())
     return op.getRhs();
   return {};
 }
 
 OpFoldResult AddOp::fold(FoldAdaptor adaptor) {
-  return foldBinary(*this, adaptor.getLhs(), adaptor.getRhs(), 0.0, true, std::plus<double>());
+  return foldBinary(*this, adaptor.getLhs(), adaptor.getRhs(), 0.0, true,
+                    std::plus<double>());
 }
 
 OpFoldResult SubOp::fold(FoldAdaptor adaptor) {
-  return foldBinary(*this, adaptor.getLhs(), adaptor.getRhs(), 0.0, false, std::minus<double>());
+  return foldBinary(*this, adaptor.getLhs(), adaptor.getRhs(), 0.0, false,
+                    std::minus<double>());
 }
 
 OpFoldResult MulOp::fold(FoldAdaptor adaptor) {
@@ -331,7 +370,8 @@ OpFoldResult MulOp::fold(FoldAdaptor adaptor) {
 }
 
 OpFoldResult DivOp::fold(FoldAdaptor adaptor) {
-  return foldBinary(*this, adaptor.getLhs(), adaptor.getRhs(), 1.0, false, std::divides<double>());
+  return foldBinary(*this, adaptor.getLhs(), adaptor.getRhs(), 1.0, false,
+                    std::divides<double>());
 }
 
 OpFoldResult NegOp::fold(FoldAdaptor adaptor) {

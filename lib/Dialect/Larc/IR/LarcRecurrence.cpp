@@ -23,12 +23,13 @@ using namespace larc;
 
 namespace {
 
-/// A letter or '_' and then letters, digits and '_': what the syntax takes as the name of
-/// a tensor.
+/// A letter or '_' and then letters, digits and '_': what the syntax takes as
+/// the name of a tensor.
 bool isIdentifier(StringAttr name) {
   StringRef text = name.getValue();
   return !text.empty() && !llvm::isDigit(text.front()) &&
-         llvm::all_of(text, [](char c) { return llvm::isAlnum(c) || c == '_'; });
+         llvm::all_of(text,
+                      [](char c) { return llvm::isAlnum(c) || c == '_'; });
 }
 
 /// The axes that every tensor has in front of its own.
@@ -44,14 +45,16 @@ struct SignatureVerifier {
 
   LogicalResult addName(StringAttr name, StringRef what) {
     if (!isIdentifier(name))
-      return op.emitOpError("declares ") << what << " '" << name.getValue()
-                                         << "', which is not a letter and then letters, digits "
-                                         << "and '_'";
+      return op.emitOpError("declares ")
+             << what << " '" << name.getValue()
+             << "', which is not a letter and then letters, digits "
+             << "and '_'";
     if (!names.insert(name.getValue()).second)
       return op.emitOpError("declares '") << name.getValue() << "' twice";
     if (name == "cu_seqlens" || name == "position")
-      return op.emitOpError("declares ") << what << " '" << name.getValue()
-                                         << "', a name that every recurrence's inputs have";
+      return op.emitOpError("declares ")
+             << what << " '" << name.getValue()
+             << "', a name that every recurrence's inputs have";
     return success();
   }
 
@@ -63,16 +66,19 @@ struct SignatureVerifier {
                << "', which is not a letter and then letters, digits and '_'";
       if (llvm::is_contained(axes.take_front(i), axis))
         return op.emitOpError("declares '")
-               << name.getValue() << "' with axis '" << axis.getValue() << "' twice";
+               << name.getValue() << "' with axis '" << axis.getValue()
+               << "' twice";
       if (isReservedAxis(axis))
         return op.emitOpError("declares '")
                << name.getValue() << "' with an axis '" << axis.getValue()
-               << "': B, T, H and N are the batch's, the tokens', the heads' and the sequences'";
+               << "': B, T, H and N are the batch's, the tokens', the heads' "
+                  "and the sequences'";
     }
     return success();
   }
 
-  LogicalResult checkFamily(StringAttr name, ArrayRef<StringAttr> axes, FamilyDeclAttr family) {
+  LogicalResult checkFamily(StringAttr name, ArrayRef<StringAttr> axes,
+                            FamilyDeclAttr family) {
     if (!family)
       return success();
     if (!levels.contains(family.getLevel().getValue()))
@@ -80,7 +86,8 @@ struct SignatureVerifier {
              << name.getValue() << "' per '" << family.getLevel().getValue()
              << "', which is the axis of no schedule";
     if (family.getFirst() < 0)
-      return op.emitOpError("declares the family '") << name.getValue() << "' from a negative level";
+      return op.emitOpError("declares the family '")
+             << name.getValue() << "' from a negative level";
     for (StringAttr axis : family.getSized())
       if (!llvm::is_contained(axes, axis))
         return op.emitOpError("declares the family '")
@@ -95,11 +102,14 @@ struct SignatureVerifier {
           failed(checkAxes(decl.getName(), decl.getAxes())) ||
           failed(checkFamily(decl.getName(), decl.getAxes(), decl.getFamily())))
         return failure();
-      bool needsAxis = decl.getDomain() == Domain::Unit || decl.getDomain() == Domain::Softmax;
-      if (needsAxis && (!decl.getDomainAxis() ||
-                        !llvm::is_contained(decl.getAxes(), decl.getDomainAxis())))
+      bool needsAxis = decl.getDomain() == Domain::Unit ||
+                       decl.getDomain() == Domain::Softmax;
+      if (needsAxis &&
+          (!decl.getDomainAxis() ||
+           !llvm::is_contained(decl.getAxes(), decl.getDomainAxis())))
         return op.emitOpError("declares '")
-               << decl.getName().getValue() << "' with a domain along an axis that it lacks";
+               << decl.getName().getValue()
+               << "' with a domain along an axis that it lacks";
     }
     return success();
   }
@@ -113,11 +123,12 @@ struct SignatureVerifier {
       for (StringAttr axis : decl.getNonzero())
         if (!llvm::is_contained(decl.getAxes(), axis))
           return op.emitOpError("declares state '")
-                 << decl.getName().getValue() << "' as nonzero along '" << axis.getValue()
-                 << "', which is not one of its axes";
+                 << decl.getName().getValue() << "' as nonzero along '"
+                 << axis.getValue() << "', which is not one of its axes";
       if (decl.getInit() && !decl.getInit().getType().isF64())
         return op.emitOpError("declares state '")
-               << decl.getName().getValue() << "' with an initial value that is not f64";
+               << decl.getName().getValue()
+               << "' with an initial value that is not f64";
     }
     return success();
   }
@@ -126,15 +137,16 @@ struct SignatureVerifier {
     auto entries = dyn_cast<DenseI64ArrayAttr>(decl.getValue());
     if (!entries || entries.empty() || !decl.getLevel())
       return op.emitOpError("declares '")
-             << decl.getName().getValue() << "', which needs a list of integers and a level axis";
+             << decl.getName().getValue()
+             << "', which needs a list of integers and a level axis";
     if (failed(checkAxes(decl.getName(), decl.getLevel())))
       return failure();
     int64_t previous = 0;
     for (auto [i, entry] : llvm::enumerate(entries.asArrayRef())) {
       if (i == 0 ? entry != 1 : entry <= previous)
         return op.emitOpError("declares '")
-               << decl.getName().getValue() << "' with entry " << i << " = " << entry
-               << ": a schedule increases strictly from 1";
+               << decl.getName().getValue() << "' with entry " << i << " = "
+               << entry << ": a schedule increases strictly from 1";
       previous = entry;
     }
     return success();
@@ -145,28 +157,35 @@ struct SignatureVerifier {
     switch (decl.getKind()) {
     case AttributeKind::Real:
       if (auto number = dyn_cast<FloatAttr>(decl.getValue());
-          number ? !number.getType().isF64() : !isa<SizeFnAttr>(decl.getValue()))
-        return op.emitOpError("declares '") << decl.getName().getValue()
-                                            << "' with a value that is no real number";
+          number ? !number.getType().isF64()
+                 : !isa<SizeFnAttr>(decl.getValue()))
+        return op.emitOpError("declares '")
+               << decl.getName().getValue()
+               << "' with a value that is no real number";
       return success();
     case AttributeKind::Integer:
       if (!integer || integer.getInt() < 0)
-        return op.emitOpError("declares '") << decl.getName().getValue()
-                                            << "' with a value that is no integer from 0 on";
+        return op.emitOpError("declares '")
+               << decl.getName().getValue()
+               << "' with a value that is no integer from 0 on";
       return success();
     case AttributeKind::Period:
       if (!integer || integer.getInt() < 1)
-        return op.emitOpError("declares '") << decl.getName().getValue()
-                                            << "' with a period that is not positive";
+        return op.emitOpError("declares '")
+               << decl.getName().getValue()
+               << "' with a period that is not positive";
       return success();
     case AttributeKind::Choice:
       for (auto [i, choice] : llvm::enumerate(decl.getChoices()))
         if (llvm::is_contained(decl.getChoices().take_front(i), choice))
-          return op.emitOpError("declares '") << decl.getName().getValue() << "' with choice '"
-                                              << choice.getValue() << "' twice";
-      if (!llvm::is_contained(decl.getChoices(), dyn_cast<StringAttr>(decl.getValue())))
-        return op.emitOpError("declares '") << decl.getName().getValue()
-                                            << "' with a value that is not one of its choices";
+          return op.emitOpError("declares '")
+                 << decl.getName().getValue() << "' with choice '"
+                 << choice.getValue() << "' twice";
+      if (!llvm::is_contained(decl.getChoices(),
+                              dyn_cast<StringAttr>(decl.getValue())))
+        return op.emitOpError("declares '")
+               << decl.getName().getValue()
+               << "' with a value that is not one of its choices";
       return success();
     case AttributeKind::Schedule:
       return checkSchedule(decl);
@@ -177,13 +196,16 @@ struct SignatureVerifier {
   LogicalResult checkAttributes() {
     bool hasPeriod = false;
     for (auto decl : op.getAttributeDecls().getAsRange<AttributeDeclAttr>()) {
-      if (failed(addName(decl.getName(), "an attribute")) || failed(checkAttribute(decl)))
+      if (failed(addName(decl.getName(), "an attribute")) ||
+          failed(checkAttribute(decl)))
         return failure();
-      if (decl.getKind() == AttributeKind::Period && std::exchange(hasPeriod, true))
+      if (decl.getKind() == AttributeKind::Period &&
+          std::exchange(hasPeriod, true))
         return op.emitOpError("declares two periods");
       if (decl.getKind() == AttributeKind::Schedule &&
           !levels.insert(decl.getLevel().getValue()).second)
-        return op.emitOpError("declares two schedules of '") << decl.getLevel().getValue() << "'";
+        return op.emitOpError("declares two schedules of '")
+               << decl.getLevel().getValue() << "'";
     }
     return success();
   }
@@ -194,8 +216,9 @@ struct SignatureVerifier {
       StringRef level = name;
       if (level.consume_front(family.getValue()) && !level.empty() &&
           llvm::all_of(level, llvm::isDigit))
-        return op.emitOpError("declares '") << name << "', the name of a member of the family '"
-                                            << family.getValue() << "'";
+        return op.emitOpError("declares '")
+               << name << "', the name of a member of the family '"
+               << family.getValue() << "'";
     }
     return success();
   }
@@ -219,7 +242,8 @@ struct SignatureVerifier {
                << decl.getName().getValue()
                << "', which is not a letter and then letters, digits and '_'";
       if (!outputs.insert(decl.getName().getValue()).second)
-        return op.emitOpError("declares output '") << decl.getName().getValue() << "' twice";
+        return op.emitOpError("declares output '")
+               << decl.getName().getValue() << "' twice";
       if (failed(checkAxes(decl.getName(), decl.getAxes())))
         return failure();
     }
@@ -234,7 +258,8 @@ LogicalResult RecurrenceOp::verify() {
   // Entry points of compiled code are named by it.
   if (!isIdentifier(getSymNameAttr()))
     return emitOpError("is named '")
-           << getSymName() << "', which is not a letter and then letters, digits and '_'";
+           << getSymName()
+           << "', which is not a letter and then letters, digits and '_'";
   if (getOutputs().empty())
     return emitOpError("declares no output");
   if (failed(verifier.checkAttributes()) ||
@@ -248,17 +273,20 @@ LogicalResult RecurrenceOp::verify() {
       auto integer = dyn_cast<IntegerAttr>(size.getValue());
       if (!integer || !integer.getType().isInteger(64) || integer.getInt() < 1)
         return emitOpError("binds axis '")
-               << size.getName().getValue() << "' to a size that is not positive";
+               << size.getName().getValue()
+               << "' to a size that is not positive";
     }
   return success();
 }
 
 /// Why `value` is not of type `expected`.
-static LogicalResult emitYieldMismatch(YieldOp yield, StringRef what, StringAttr name,
-                                       Type expected, Value value) {
-  auto diagnostic = yield.emitOpError("gives ") << value.getType() << " for " << what << " '"
-                                                << name.getValue() << "', which is declared as "
-                                                << expected;
+static LogicalResult emitYieldMismatch(YieldOp yield, StringRef what,
+                                       StringAttr name, Type expected,
+                                       Value value) {
+  auto diagnostic = yield.emitOpError("gives ")
+                    << value.getType() << " for " << what << " '"
+                    << name.getValue() << "', which is declared as "
+                    << expected;
   diagnostic.attachNote(value.getLoc()) << "the value is made here";
   return diagnostic;
 }
@@ -275,7 +303,8 @@ LogicalResult RecurrenceOp::verifyRegions() {
     if (decl.getKind() == AttributeKind::Real)
       expected.push_back(ArrayType::scalar(getContext()));
   if (getBody().getArgumentTypes() != TypeRange(expected))
-    return emitOpError("has region arguments that do not match its declarations");
+    return emitOpError(
+        "has region arguments that do not match its declarations");
 
   auto yield = dyn_cast<YieldOp>(getBody().front().getTerminator());
   if (!yield)
@@ -283,14 +312,17 @@ LogicalResult RecurrenceOp::verifyRegions() {
   size_t numStates = getStates().size();
   if (yield.getValues().size() != numStates + getOutputs().size())
     return yield.emitOpError("gives ")
-           << yield.getValues().size() << " values, but the recurrence declares " << numStates
+           << yield.getValues().size()
+           << " values, but the recurrence declares " << numStates
            << " states and " << getOutputs().size() << " outputs";
   for (auto [decl, value] : llvm::zip(getStates().getAsRange<StateDeclAttr>(),
                                       yield.getValues().take_front(numStates)))
     if (value.getType() != decl.getArgumentType())
-      return emitYieldMismatch(yield, "state", decl.getName(), decl.getArgumentType(), value);
-  for (auto [decl, value] : llvm::zip(getOutputs().getAsRange<OutputDeclAttr>(),
-                                      yield.getValues().drop_front(numStates))) {
+      return emitYieldMismatch(yield, "state", decl.getName(),
+                               decl.getArgumentType(), value);
+  for (auto [decl, value] :
+       llvm::zip(getOutputs().getAsRange<OutputDeclAttr>(),
+                 yield.getValues().drop_front(numStates))) {
     Type type = ArrayType::ofAxes(getContext(), decl.getAxes());
     if (value.getType() != type)
       return emitYieldMismatch(yield, "output", decl.getName(), type, value);
@@ -301,7 +333,8 @@ LogicalResult RecurrenceOp::verifyRegions() {
   auto check = [&](StringAttr axis, Operation *op) -> LogicalResult {
     if (llvm::is_contained(axes, axis))
       return success();
-    return op->emitOpError("names axis '") << axis.getValue() << "', which nothing declares";
+    return op->emitOpError("names axis '")
+           << axis.getValue() << "', which nothing declares";
   };
   for (auto decl : getAttributeDecls().getAsRange<AttributeDeclAttr>())
     if (auto size = dyn_cast<SizeFnAttr>(decl.getValue()); size)
@@ -313,18 +346,22 @@ LogicalResult RecurrenceOp::verifyRegions() {
         if (failed(check(cast<StringAttr>(axis), op)))
           return WalkResult::interrupt();
     if (auto rename = dyn_cast<RenameOp>(op))
-      if (!isIdentifier(rename.getToAttr()) || isReservedAxis(rename.getToAttr())) {
+      if (!isIdentifier(rename.getToAttr()) ||
+          isReservedAxis(rename.getToAttr())) {
         op->emitOpError("makes an axis '")
-            << rename.getTo() << "': expected a letter and then letters, digits and '_', and not "
+            << rename.getTo()
+            << "': expected a letter and then letters, digits and '_', and not "
             << "B, T, H or N";
         return WalkResult::interrupt();
       }
     if (auto levels = dyn_cast<LevelsOp>(op);
-        levels && llvm::none_of(getAttributeDecls().getAsRange<AttributeDeclAttr>(),
-                                [&](AttributeDeclAttr decl) {
-                                  return decl.getLevel() == levels.getLevelAttr();
-                                })) {
-      op->emitOpError("goes to '") << levels.getLevel() << "', which is the axis of no schedule";
+        levels &&
+        llvm::none_of(getAttributeDecls().getAsRange<AttributeDeclAttr>(),
+                      [&](AttributeDeclAttr decl) {
+                        return decl.getLevel() == levels.getLevelAttr();
+                      })) {
+      op->emitOpError("goes to '")
+          << levels.getLevel() << "', which is the axis of no schedule";
       return WalkResult::interrupt();
     }
     if (auto orthogonalize = dyn_cast<OrthogonalizeOp>(op))
@@ -332,7 +369,8 @@ LogicalResult RecurrenceOp::verifyRegions() {
         AttributeDeclAttr decl = lookupAttribute(name);
         if (!decl || decl.getKind() != AttributeKind::Integer) {
           op->emitOpError("takes its iterations from '")
-              << name.getValue() << "', which is no integer attribute of the recurrence";
+              << name.getValue()
+              << "', which is no integer attribute of the recurrence";
           return WalkResult::interrupt();
         }
       }
@@ -350,20 +388,23 @@ Block::BlockArgListType RecurrenceOp::getOperandArguments() {
 }
 
 Block::BlockArgListType RecurrenceOp::getConstantArguments() {
-  return getBody().getArguments().slice(getTokenOperands().size(), getConstants().size());
+  return getBody().getArguments().slice(getTokenOperands().size(),
+                                        getConstants().size());
 }
 
 Block::BlockArgListType RecurrenceOp::getStateArguments() {
-  return getBody().getArguments().slice(getTokenOperands().size() + getConstants().size(),
-                                        getStates().size());
+  return getBody().getArguments().slice(
+      getTokenOperands().size() + getConstants().size(), getStates().size());
 }
 
 Block::BlockArgListType RecurrenceOp::getRealArguments() {
-  return getBody().getArguments().drop_front(getTokenOperands().size() + getConstants().size() +
-                                             getStates().size());
+  return getBody().getArguments().drop_front(
+      getTokenOperands().size() + getConstants().size() + getStates().size());
 }
 
-YieldOp RecurrenceOp::getYield() { return cast<YieldOp>(getBody().front().getTerminator()); }
+YieldOp RecurrenceOp::getYield() {
+  return cast<YieldOp>(getBody().front().getTerminator());
+}
 
 AttributeDeclAttr RecurrenceOp::lookupAttribute(StringRef name) {
   for (auto decl : getAttributeDecls().getAsRange<AttributeDeclAttr>())
@@ -418,8 +459,9 @@ bool RecurrenceOp::isFlat() {
       return false;
   return !getBody()
               .walk([](Operation *op) {
-                return isa<ChooseOp, LevelsOp, MemberOp, InsertOp>(op) ? WalkResult::interrupt()
-                                                                       : WalkResult::advance();
+                return isa<ChooseOp, LevelsOp, MemberOp, InsertOp>(op)
+                           ? WalkResult::interrupt()
+                           : WalkResult::advance();
               })
               .wasInterrupted();
 }
@@ -428,7 +470,8 @@ SmallVector<unsigned> RecurrenceOp::getAnchoredStates() {
   SmallVector<unsigned> states;
   unsigned first = getTokenOperands().size() + getConstants().size();
   getBody().walk([&](AnchorOp anchor) {
-    unsigned index = cast<BlockArgument>(anchor.getState()).getArgNumber() - first;
+    unsigned index =
+        cast<BlockArgument>(anchor.getState()).getArgNumber() - first;
     if (!llvm::is_contained(states, index))
       states.push_back(index);
   });

@@ -47,10 +47,12 @@ struct SignatureParser {
     if (parser.parseArgument(argument))
       return failure();
     StringRef text = argument.ssaName.name.drop_front();
-    if (!llvm::all_of(text, [](char c) { return llvm::isAlnum(c) || c == '_'; }) ||
+    if (!llvm::all_of(text,
+                      [](char c) { return llvm::isAlnum(c) || c == '_'; }) ||
         llvm::isDigit(text.front()))
       return parser.emitError(argument.ssaName.location)
-             << "'" << text << "' cannot name a tensor: expected a letter and then letters, "
+             << "'" << text
+             << "' cannot name a tensor: expected a letter and then letters, "
              << "digits and '_'";
     name = builder.getStringAttr(text);
     return success();
@@ -76,7 +78,8 @@ struct SignatureParser {
   /// `(K, V)` if present.
   ParseResult parseAxesInParens(SmallVectorImpl<StringAttr> &axes) {
     ArrayAttr list;
-    if (parser.parseLParen() || asm_format::parseAxes(parser, list) || parser.parseRParen())
+    if (parser.parseLParen() || asm_format::parseAxes(parser, list) ||
+        parser.parseRParen())
       return failure();
     for (Attribute axis : list)
       axes.push_back(cast<StringAttr>(axis));
@@ -92,16 +95,19 @@ struct SignatureParser {
     SmallVector<StringAttr> sized;
     if (asm_format::parseAxis(parser, level))
       return failure();
-    if (succeeded(parser.parseOptionalKeyword("from")) && parser.parseInteger(first))
+    if (succeeded(parser.parseOptionalKeyword("from")) &&
+        parser.parseInteger(first))
       return failure();
-    if (succeeded(parser.parseOptionalKeyword("sizes")) && parseAxesInParens(sized))
+    if (succeeded(parser.parseOptionalKeyword("sizes")) &&
+        parseAxesInParens(sized))
       return failure();
     family = FamilyDeclAttr::get(context, level, first, sized);
     return success();
   }
 
   /// `: kind domain(axis)` if present, either part optional.
-  ParseResult parseOptionalKind(OperandKind &kind, Domain &domain, StringAttr &domainAxis) {
+  ParseResult parseOptionalKind(OperandKind &kind, Domain &domain,
+                                StringAttr &domainAxis) {
     kind = OperandKind::Data;
     domain = Domain::Normal;
     if (failed(parser.parseOptionalColon()))
@@ -119,17 +125,20 @@ struct SignatureParser {
     }
     std::optional<Domain> known = symbolizeDomain(keyword);
     if (!known)
-      return parser.emitError(loc)
-             << "unknown kind or domain '" << keyword << "': kinds are data, gate, coefficient; "
-             << "domains normal, unit(axis), log_decay, interval, softmax(axis)";
+      return parser.emitError(loc) << "unknown kind or domain '" << keyword
+                                   << "': kinds are data, gate, coefficient; "
+                                   << "domains normal, unit(axis), log_decay, "
+                                      "interval, softmax(axis)";
     domain = *known;
     if (domain != Domain::Unit && domain != Domain::Softmax)
       return success();
-    return failure(parser.parseLParen() || asm_format::parseAxis(parser, domainAxis) ||
+    return failure(parser.parseLParen() ||
+                   asm_format::parseAxis(parser, domainAxis) ||
                    parser.parseRParen());
   }
 
-  ParseResult parseOperands(OpAsmParser::Delimiter delimiter, ArrayAttr &decls) {
+  ParseResult parseOperands(OpAsmParser::Delimiter delimiter,
+                            ArrayAttr &decls) {
     SmallVector<Attribute> list;
     auto parseOne = [&]() -> ParseResult {
       Argument argument;
@@ -138,10 +147,12 @@ struct SignatureParser {
       FamilyDeclAttr family;
       OperandKind kind;
       Domain domain;
-      if (parseName(argument, name) || parseOptionalAxes(axes) || parseOptionalFamily(family) ||
+      if (parseName(argument, name) || parseOptionalAxes(axes) ||
+          parseOptionalFamily(family) ||
           parseOptionalKind(kind, domain, domainAxis))
         return failure();
-      auto decl = OperandDeclAttr::get(context, name, axes, kind, domain, domainAxis, family);
+      auto decl = OperandDeclAttr::get(context, name, axes, kind, domain,
+                                       domainAxis, family);
       list.push_back(decl);
       addArgument(argument, decl.getArgumentType());
       return success();
@@ -160,7 +171,8 @@ struct SignatureParser {
       SmallVector<StringAttr> axes, nonzero;
       FamilyDeclAttr family;
       FloatAttr init = builder.getF64FloatAttr(0.0);
-      if (parseName(argument, name) || parseOptionalAxes(axes) || parseOptionalFamily(family))
+      if (parseName(argument, name) || parseOptionalAxes(axes) ||
+          parseOptionalFamily(family))
         return failure();
       if (succeeded(parser.parseOptionalEqual())) {
         if (asm_format::parseReal(parser, init))
@@ -168,9 +180,11 @@ struct SignatureParser {
       } else if (succeeded(parser.parseOptionalKeyword("required"))) {
         init = nullptr;
       }
-      if (succeeded(parser.parseOptionalKeyword("nonzero")) && parseAxesInParens(nonzero))
+      if (succeeded(parser.parseOptionalKeyword("nonzero")) &&
+          parseAxesInParens(nonzero))
         return failure();
-      auto decl = StateDeclAttr::get(context, name, axes, init, nonzero, family);
+      auto decl =
+          StateDeclAttr::get(context, name, axes, init, nonzero, family);
       list.push_back(decl);
       addArgument(argument, decl.getArgumentType());
       return success();
@@ -185,9 +199,11 @@ struct SignatureParser {
   /// The value of a real attribute: a number, or a function of an axis' size.
   ParseResult parseRealValue(Attribute &value) {
     StringRef keyword;
-    if (succeeded(parser.parseOptionalKeyword(&keyword, {"size", "rsqrt", "reciprocal"}))) {
+    if (succeeded(parser.parseOptionalKeyword(
+            &keyword, {"size", "rsqrt", "reciprocal"}))) {
       StringAttr axis;
-      if (parser.parseLParen() || asm_format::parseAxis(parser, axis) || parser.parseRParen())
+      if (parser.parseLParen() || asm_format::parseAxis(parser, axis) ||
+          parser.parseRParen())
         return failure();
       value = SizeFnAttr::get(context, *symbolizeSizeFunction(keyword), axis);
       return success();
@@ -204,10 +220,12 @@ struct SignatureParser {
     Argument argument;
     StringAttr name;
     Attribute value;
-    if (parseName(argument, name) || parser.parseEqual() || parseRealValue(value))
+    if (parseName(argument, name) || parser.parseEqual() ||
+        parseRealValue(value))
       return failure();
     addArgument(argument, ArrayType::scalar(context));
-    decl = AttributeDeclAttr::get(context, name, AttributeKind::Real, value, {}, nullptr);
+    decl = AttributeDeclAttr::get(context, name, AttributeKind::Real, value, {},
+                                  nullptr);
     return success();
   }
 
@@ -215,12 +233,17 @@ struct SignatureParser {
   ParseResult parseSchedule(StringAttr name, AttributeDeclAttr &decl) {
     StringAttr level;
     SmallVector<int64_t> entries;
-    auto parseEntry = [&] { return parser.parseInteger(entries.emplace_back()); };
-    if (asm_format::parseAxis(parser, level) || parser.parseRSquare() || parser.parseEqual() ||
-        parser.parseCommaSeparatedList(OpAsmParser::Delimiter::Square, parseEntry))
+    auto parseEntry = [&] {
+      return parser.parseInteger(entries.emplace_back());
+    };
+    if (asm_format::parseAxis(parser, level) || parser.parseRSquare() ||
+        parser.parseEqual() ||
+        parser.parseCommaSeparatedList(OpAsmParser::Delimiter::Square,
+                                       parseEntry))
       return failure();
     decl = AttributeDeclAttr::get(context, name, AttributeKind::Schedule,
-                                  builder.getDenseI64ArrayAttr(entries), {}, level);
+                                  builder.getDenseI64ArrayAttr(entries), {},
+                                  level);
     return success();
   }
 
@@ -238,16 +261,19 @@ struct SignatureParser {
     OptionalParseResult isInteger = parser.parseOptionalInteger(integer);
     if (isInteger.has_value()) {
       decl = AttributeDeclAttr::get(context, name, AttributeKind::Integer,
-                                    builder.getI64IntegerAttr(integer), {}, nullptr);
+                                    builder.getI64IntegerAttr(integer), {},
+                                    nullptr);
       return *isInteger;
     }
     if (parser.parseKeyword(&keyword))
       return failure();
     if (keyword == "period") {
-      if (parser.parseLParen() || parser.parseInteger(integer) || parser.parseRParen())
+      if (parser.parseLParen() || parser.parseInteger(integer) ||
+          parser.parseRParen())
         return failure();
       decl = AttributeDeclAttr::get(context, name, AttributeKind::Period,
-                                    builder.getI64IntegerAttr(integer), {}, nullptr);
+                                    builder.getI64IntegerAttr(integer), {},
+                                    nullptr);
       return success();
     }
     StringAttr value = builder.getStringAttr(keyword);
@@ -260,9 +286,11 @@ struct SignatureParser {
       return success();
     };
     if (parser.parseKeyword("of") ||
-        parser.parseCommaSeparatedList(OpAsmParser::Delimiter::Square, parseChoice))
+        parser.parseCommaSeparatedList(OpAsmParser::Delimiter::Square,
+                                       parseChoice))
       return failure();
-    decl = AttributeDeclAttr::get(context, name, AttributeKind::Choice, value, choices, nullptr);
+    decl = AttributeDeclAttr::get(context, name, AttributeKind::Choice, value,
+                                  choices, nullptr);
     return success();
   }
 
@@ -294,7 +322,8 @@ struct SignatureParser {
       SmallVector<StringAttr> axes;
       if (parser.parseKeyword(&name) || parseOptionalAxes(axes))
         return failure();
-      list.push_back(OutputDeclAttr::get(context, builder.getStringAttr(name), axes));
+      list.push_back(
+          OutputDeclAttr::get(context, builder.getStringAttr(name), axes));
       return success();
     };
     if (parser.parseArrow() ||
@@ -313,10 +342,12 @@ struct SignatureParser {
       SMLoc loc = parser.getCurrentLocation();
       StringAttr axis;
       int64_t size;
-      if (asm_format::parseAxis(parser, axis) || parser.parseEqual() || parser.parseInteger(size))
+      if (asm_format::parseAxis(parser, axis) || parser.parseEqual() ||
+          parser.parseInteger(size))
         return failure();
       if (list.set(axis, builder.getI64IntegerAttr(size)))
-        return parser.emitError(loc) << "axis '" << axis.getValue() << "' has two sizes";
+        return parser.emitError(loc)
+               << "axis '" << axis.getValue() << "' has two sizes";
       return success();
     };
     if (parser.parseCommaSeparatedList(OpAsmParser::Delimiter::Paren, parseOne))
@@ -333,38 +364,45 @@ ParseResult RecurrenceOp::parse(OpAsmParser &parser, OperationState &result) {
   SignatureParser signature{parser};
   StringAttr name;
   if (parser.parseSymbolName(name) ||
-      signature.parseOperands(OpAsmParser::Delimiter::Paren, properties.token_operands))
+      signature.parseOperands(OpAsmParser::Delimiter::Paren,
+                              properties.token_operands))
     return failure();
   properties.sym_name = name;
   properties.constants = parser.getBuilder().getArrayAttr({});
   if (succeeded(parser.parseOptionalKeyword("constant")) &&
-      signature.parseOperands(OpAsmParser::Delimiter::Paren, properties.constants))
+      signature.parseOperands(OpAsmParser::Delimiter::Paren,
+                              properties.constants))
     return failure();
   if (signature.parseStates(properties.states) ||
       signature.parseAttributes(properties.attribute_decls) ||
-      signature.parseOutputs(properties.outputs) || signature.parseOptionalDims(properties.dims))
+      signature.parseOutputs(properties.outputs) ||
+      signature.parseOptionalDims(properties.dims))
     return failure();
   if (succeeded(parser.parseOptionalKeyword("summary")) &&
       parser.parseAttribute(properties.summary))
     return failure();
-  if (succeeded(parser.parseOptionalKeyword("paper")) && parser.parseAttribute(properties.paper))
+  if (succeeded(parser.parseOptionalKeyword("paper")) &&
+      parser.parseAttribute(properties.paper))
     return failure();
   if (succeeded(parser.parseOptionalKeyword("with")) &&
       parser.parseOptionalAttrDict(result.attributes))
     return failure();
   TypeScope isolated(/*isolated=*/true);
-  return asm_format::parseScopedRegion(parser, *result.addRegion(), signature.arguments);
+  return asm_format::parseScopedRegion(parser, *result.addRegion(),
+                                       signature.arguments);
 }
 
 //===----------------------------------------------------------------------===//
 // Printing
 //===----------------------------------------------------------------------===//
 
-static void printAxesIn(raw_ostream &os, char open, ArrayRef<StringAttr> axes, char close) {
+static void printAxesIn(raw_ostream &os, char open, ArrayRef<StringAttr> axes,
+                        char close) {
   if (axes.empty())
     return;
   os << open;
-  llvm::interleaveComma(axes, os, [&](StringAttr axis) { os << axis.getValue(); });
+  llvm::interleaveComma(axes, os,
+                        [&](StringAttr axis) { os << axis.getValue(); });
   os << close;
 }
 
@@ -384,7 +422,8 @@ static void printOperand(raw_ostream &os, OperandDeclAttr decl) {
   os << '%' << decl.getName().getValue();
   printAxesIn(os, '[', decl.getAxes(), ']');
   printFamily(os, decl.getFamily());
-  bool usualDomain = decl.getDomain() == usualDomainOf(decl.getKind()) && !decl.getDomainAxis();
+  bool usualDomain = decl.getDomain() == usualDomainOf(decl.getKind()) &&
+                     !decl.getDomainAxis();
   if (usualDomain && decl.getKind() == OperandKind::Data)
     return;
   os << ": " << stringifyOperandKind(decl.getKind());
@@ -419,12 +458,14 @@ static void printState(raw_ostream &os, StateDeclAttr decl) {
 }
 
 static void printAttributeDecl(raw_ostream &os, AttributeDeclAttr decl) {
-  os << (decl.getKind() == AttributeKind::Real ? "%" : "") << decl.getName().getValue();
+  os << (decl.getKind() == AttributeKind::Real ? "%" : "")
+     << decl.getName().getValue();
   switch (decl.getKind()) {
   case AttributeKind::Real:
     os << " = ";
     if (auto size = dyn_cast<SizeFnAttr>(decl.getValue()))
-      os << stringifySizeFunction(size.getFunction()) << '(' << size.getAxis().getValue() << ')';
+      os << stringifySizeFunction(size.getFunction()) << '('
+         << size.getAxis().getValue() << ')';
     else
       asm_format::printReal(os, cast<FloatAttr>(decl.getValue()));
     return;
@@ -440,7 +481,8 @@ static void printAttributeDecl(raw_ostream &os, AttributeDeclAttr decl) {
     return;
   case AttributeKind::Schedule:
     os << '[' << decl.getLevel().getValue() << "] = [";
-    llvm::interleaveComma(cast<DenseI64ArrayAttr>(decl.getValue()).asArrayRef(), os);
+    llvm::interleaveComma(cast<DenseI64ArrayAttr>(decl.getValue()).asArrayRef(),
+                          os);
     os << ']';
     return;
   }
@@ -455,7 +497,9 @@ static SmallVector<std::string> renderSignature(RecurrenceOp op) {
   };
   add([&](raw_ostream &os) { printOperands(os, op.getTokenOperands()); });
   if (!op.getConstants().empty())
-    add([&](raw_ostream &os) { printOperands(os << "constant", op.getConstants()); });
+    add([&](raw_ostream &os) {
+      printOperands(os << "constant", op.getConstants());
+    });
   if (!op.getStates().empty())
     add([&](raw_ostream &os) {
       os << "state(";
@@ -466,8 +510,9 @@ static SmallVector<std::string> renderSignature(RecurrenceOp op) {
   if (!op.getAttributeDecls().empty())
     add([&](raw_ostream &os) {
       os << "attributes(";
-      llvm::interleaveComma(op.getAttributeDecls().getAsRange<AttributeDeclAttr>(), os,
-                            [&](AttributeDeclAttr decl) { printAttributeDecl(os, decl); });
+      llvm::interleaveComma(
+          op.getAttributeDecls().getAsRange<AttributeDeclAttr>(), os,
+          [&](AttributeDeclAttr decl) { printAttributeDecl(os, decl); });
       os << ')';
     });
   add([&](raw_ostream &os) {
@@ -483,7 +528,8 @@ static SmallVector<std::string> renderSignature(RecurrenceOp op) {
     add([&](raw_ostream &os) {
       os << "dims(";
       llvm::interleaveComma(*dims, os, [&](NamedAttribute size) {
-        os << size.getName().getValue() << " = " << cast<IntegerAttr>(size.getValue()).getInt();
+        os << size.getName().getValue() << " = "
+           << cast<IntegerAttr>(size.getValue()).getInt();
       });
       os << ')';
     });
@@ -515,9 +561,9 @@ void RecurrenceOp::print(OpAsmPrinter &printer) {
     printer.decreaseIndent();
     printer.decreaseIndent();
   }
-  SmallVector<StringRef> inherent = {"sym_name", "token_operands",  "constants", "states",
-                                     "outputs",  "attribute_decls", "dims",      "summary",
-                                     "paper"};
+  SmallVector<StringRef> inherent = {
+      "sym_name",        "token_operands", "constants", "states", "outputs",
+      "attribute_decls", "dims",           "summary",   "paper"};
   if (llvm::any_of((*this)->getAttrs(), [&](NamedAttribute attribute) {
         return !llvm::is_contained(inherent, attribute.getName().getValue());
       })) {
@@ -528,7 +574,8 @@ void RecurrenceOp::print(OpAsmPrinter &printer) {
   printer.printRegion(getBody(), /*printEntryBlockArgs=*/false);
 }
 
-void RecurrenceOp::getAsmBlockArgumentNames(Region &region, OpAsmSetValueNameFn setName) {
+void RecurrenceOp::getAsmBlockArgumentNames(Region &region,
+                                            OpAsmSetValueNameFn setName) {
   SmallVector<StringRef> names;
   for (auto decl : getTokenOperands().getAsRange<OperandDeclAttr>())
     names.push_back(decl.getName());

@@ -20,25 +20,29 @@ using UnresolvedOperand = OpAsmParser::UnresolvedOperand;
 //===----------------------------------------------------------------------===//
 
 /// Checks that the region's `larc.yield` gives exactly `types`.
-static LogicalResult verifyYield(Operation *op, Region &region, TypeRange types) {
+static LogicalResult verifyYield(Operation *op, Region &region,
+                                 TypeRange types) {
   auto yield = dyn_cast<YieldOp>(region.front().getTerminator());
   if (!yield)
     return op->emitOpError("needs regions that end with larc.yield");
   if (yield.getValues().size() != types.size())
     return yield.emitOpError("gives ")
-           << yield.getValues().size() << " values where " << op->getName() << " has "
-           << types.size() << " results";
-  for (auto [i, pair] : llvm::enumerate(llvm::zip(yield.getValues().getTypes(), types)))
+           << yield.getValues().size() << " values where " << op->getName()
+           << " has " << types.size() << " results";
+  for (auto [i, pair] :
+       llvm::enumerate(llvm::zip(yield.getValues().getTypes(), types)))
     if (std::get<0>(pair) != std::get<1>(pair))
-      return yield.emitOpError("gives ") << std::get<0>(pair) << " as value " << i << " where "
-                                         << op->getName() << " has " << std::get<1>(pair);
+      return yield.emitOpError("gives ")
+             << std::get<0>(pair) << " as value " << i << " where "
+             << op->getName() << " has " << std::get<1>(pair);
   return success();
 }
 
 static LogicalResult verifyArguments(Operation *op, ArrayRef<Type> expected) {
   Block &block = op->getRegion(0).front();
   if (block.getArgumentTypes() != TypeRange(expected))
-    return op->emitOpError("has region arguments that do not match its operands");
+    return op->emitOpError(
+        "has region arguments that do not match its operands");
   return success();
 }
 
@@ -50,9 +54,11 @@ static ParseResult resolveAll(OpAsmParser &parser, OperationState &result,
   return success();
 }
 
-/// Types of the results of an operation that carries `values` through its region.
+/// Types of the results of an operation that carries `values` through its
+/// region.
 static SmallVector<Type> carriedTypes(ArrayRef<Argument> arguments) {
-  return llvm::map_to_vector(arguments, [](const Argument &argument) { return argument.type; });
+  return llvm::map_to_vector(
+      arguments, [](const Argument &argument) { return argument.type; });
 }
 
 //===----------------------------------------------------------------------===//
@@ -61,7 +67,8 @@ static SmallVector<Type> carriedTypes(ArrayRef<Argument> arguments) {
 
 ParseResult YieldOp::parse(OpAsmParser &parser, OperationState &result) {
   SmallVector<UnresolvedOperand> values;
-  return failure(parser.parseOperandList(values) || resolveAll(parser, result, values) ||
+  return failure(parser.parseOperandList(values) ||
+                 resolveAll(parser, result, values) ||
                  parser.parseOptionalAttrDict(result.attributes));
 }
 
@@ -81,8 +88,9 @@ ParseResult LevelsOp::parse(OpAsmParser &parser, OperationState &result) {
   StringAttr level;
   SmallVector<Argument> arguments(1);
   SmallVector<UnresolvedOperand> values;
-  if (parser.parseArgument(index) || parser.parseEqual() || parser.parseInteger(first) ||
-      parser.parseKeyword("to") || asm_format::parseAxis(parser, level) ||
+  if (parser.parseArgument(index) || parser.parseEqual() ||
+      parser.parseInteger(first) || parser.parseKeyword("to") ||
+      asm_format::parseAxis(parser, level) ||
       asm_format::parseBindings(parser, "iter", arguments, values) ||
       resolveAll(parser, result, values))
     return failure();
@@ -94,13 +102,16 @@ ParseResult LevelsOp::parse(OpAsmParser &parser, OperationState &result) {
   if (asm_format::parseScopedRegion(parser, *result.addRegion(), arguments) ||
       parser.parseOptionalAttrDict(result.attributes))
     return failure();
-  return asm_format::recordTypes(parser, result, carriedTypes(ArrayRef(arguments).drop_front()));
+  return asm_format::recordTypes(
+      parser, result, carriedTypes(ArrayRef(arguments).drop_front()));
 }
 
 void LevelsOp::print(OpAsmPrinter &printer) {
   Block &block = getBody().front();
-  printer << ' ' << block.getArgument(0) << " = " << getFirstAttr().getInt() << " to " << getLevel();
-  asm_format::printBindings(printer, "iter", block.getArguments().drop_front(), getInits());
+  printer << ' ' << block.getArgument(0) << " = " << getFirstAttr().getInt()
+          << " to " << getLevel();
+  asm_format::printBindings(printer, "iter", block.getArguments().drop_front(),
+                            getInits());
   printer << ' ';
   printer.printRegion(getBody(), /*printEntryBlockArgs=*/false);
   printer.printOptionalAttrDict((*this)->getAttrs(), {"level", "first"});
@@ -108,7 +119,8 @@ void LevelsOp::print(OpAsmPrinter &printer) {
 
 LogicalResult LevelsOp::verify() {
   if (int64_t first = getFirstAttr().getInt(); first < 0)
-    return emitOpError("needs a first level that is not negative, not ") << first;
+    return emitOpError("needs a first level that is not negative, not ")
+           << first;
   if (getInits().getTypes() != getResultTypes())
     return emitOpError("has results that do not match its initial values");
   return success();
@@ -139,8 +151,8 @@ ParseResult FoldOp::parse(OpAsmParser &parser, OperationState &result) {
     auto array = dyn_cast<ArrayType>(slice.type);
     if (!array || !array.hasAxis(axis))
       return parser.emitError(source.location)
-             << "a fold along axis '" << axis.getValue() << "' of " << source.name
-             << ", which does not have it";
+             << "a fold along axis '" << axis.getValue() << "' of "
+             << source.name << ", which does not have it";
     slice.type = array.without(axis);
   }
   auto &properties = result.getOrAddProperties<Properties>();
@@ -161,7 +173,8 @@ void FoldOp::print(OpAsmPrinter &printer) {
   asm_format::printBindings(printer, "iter", getCarriedArguments(), getInits());
   printer << ' ';
   printer.printRegion(getBody(), /*printEntryBlockArgs=*/false);
-  printer.printOptionalAttrDict((*this)->getAttrs(), {"axis", "operandSegmentSizes"});
+  printer.printOptionalAttrDict((*this)->getAttrs(),
+                                {"axis", "operandSegmentSizes"});
 }
 
 Block::BlockArgListType FoldOp::getSliceArguments() {
@@ -177,8 +190,8 @@ LogicalResult FoldOp::verify() {
     return emitOpError("needs an array to go along");
   for (Type source : getSources().getTypes())
     if (!cast<ArrayType>(source).hasAxis(getAxisAttr()))
-      return emitOpError("goes along axis '") << getAxis() << "', which " << source
-                                              << " does not have";
+      return emitOpError("goes along axis '")
+             << getAxis() << "', which " << source << " does not have";
   if (getInits().getTypes() != getResultTypes())
     return emitOpError("has results that do not match its initial values");
   return success();
@@ -212,7 +225,8 @@ ParseResult FireOp::parse(OpAsmParser &parser, OperationState &result) {
   } else {
     StringRef name;
     if (parser.parseKeyword(&name) || parser.parseLSquare() ||
-        asm_format::parseLevelIndex(parser, result, offset) || parser.parseRSquare())
+        asm_format::parseLevelIndex(parser, result, offset) ||
+        parser.parseRSquare())
       return failure();
     properties.interval = builder.getStringAttr(name);
   }
@@ -223,7 +237,8 @@ ParseResult FireOp::parse(OpAsmParser &parser, OperationState &result) {
       resolveAll(parser, result, inits))
     return failure();
   properties.offset = builder.getI64IntegerAttr(offset);
-  properties.operandSegmentSizes = {numIndices, static_cast<int32_t>(inits.size())};
+  properties.operandSegmentSizes = {numIndices,
+                                    static_cast<int32_t>(inits.size())};
   if (asm_format::parseScopedRegion(parser, *result.addRegion(), arguments) ||
       parser.parseOptionalAttrDict(result.attributes))
     return failure();
@@ -239,14 +254,17 @@ void FireOp::print(OpAsmPrinter &printer) {
     asm_format::printLevelIndex(printer, getIndex(), getOffset());
     printer << ']';
   }
-  asm_format::printBindings(printer, "iter", getBody().front().getArguments(), getInits());
+  asm_format::printBindings(printer, "iter", getBody().front().getArguments(),
+                            getInits());
   printer << ' ';
   printer.printRegion(getBody(), /*printEntryBlockArgs=*/false);
-  printer.printOptionalAttrDict((*this)->getAttrs(), {"interval", "offset", "operandSegmentSizes"});
+  printer.printOptionalAttrDict((*this)->getAttrs(),
+                                {"interval", "offset", "operandSegmentSizes"});
 }
 
 LogicalResult FireOp::verify() {
-  if (auto number = dyn_cast<IntegerAttr>(getInterval()); number && number.getInt() < 1)
+  if (auto number = dyn_cast<IntegerAttr>(getInterval());
+      number && number.getInt() < 1)
     return emitOpError("needs a positive interval, not ") << number.getInt();
   if (Value index = getIndex()) {
     auto argument = dyn_cast<BlockArgument>(index);
@@ -304,13 +322,15 @@ ParseResult ChooseOp::parse(OpAsmParser &parser, OperationState &result) {
     cases.push_back(builder.getArrayAttr(labels));
   }
   if (cases.empty())
-    return parser.emitError(parser.getCurrentLocation(), "expected at least one 'case'");
+    return parser.emitError(parser.getCurrentLocation(),
+                            "expected at least one 'case'");
   if (parser.parseRBrace() || parser.parseOptionalAttrDict(result.attributes))
     return failure();
   auto &properties = result.getOrAddProperties<Properties>();
   properties.attribute = builder.getStringAttr(name);
   properties.cases = builder.getArrayAttr(cases);
-  return asm_format::recordTypes(parser, result, asm_format::yieldedTypes(*result.regions.front()));
+  return asm_format::recordTypes(
+      parser, result, asm_format::yieldedTypes(*result.regions.front()));
 }
 
 void ChooseOp::print(OpAsmPrinter &printer) {
@@ -333,17 +353,19 @@ LogicalResult ChooseOp::verify() {
   if (getCases().size() != getRegions().size() || getCases().empty())
     return emitOpError("needs one region for each case and at least one case");
   auto recurrence = (*this)->getParentOfType<RecurrenceOp>();
-  AttributeDeclAttr decl = recurrence ? recurrence.lookupAttribute(getAttribute()) : nullptr;
+  AttributeDeclAttr decl =
+      recurrence ? recurrence.lookupAttribute(getAttribute()) : nullptr;
   if (!decl || decl.getKind() != AttributeKind::Choice)
     return emitOpError("chooses by '")
-           << getAttribute() << "', which is no choice attribute of the recurrence";
+           << getAttribute()
+           << "', which is no choice attribute of the recurrence";
   SmallVector<StringAttr> seen;
   for (Attribute labels : getCases()) {
     for (Attribute label : cast<ArrayAttr>(labels)) {
       auto name = dyn_cast<StringAttr>(label);
       if (!name || !llvm::is_contained(decl.getChoices(), name))
-        return emitOpError("has a case ") << label << ", which is no value of '" << getAttribute()
-                                          << "'";
+        return emitOpError("has a case ")
+               << label << ", which is no value of '" << getAttribute() << "'";
       if (llvm::is_contained(seen, name))
         return emitOpError("has two cases for '") << name.getValue() << "'";
       seen.push_back(name);
@@ -351,8 +373,8 @@ LogicalResult ChooseOp::verify() {
   }
   for (StringAttr choice : decl.getChoices())
     if (!llvm::is_contained(seen, choice))
-      return emitOpError("has no case for '") << choice.getValue() << "', a value of '"
-                                              << getAttribute() << "'";
+      return emitOpError("has no case for '")
+             << choice.getValue() << "', a value of '" << getAttribute() << "'";
   return success();
 }
 
@@ -381,7 +403,8 @@ ParseResult NestOp::parse(OpAsmParser &parser, OperationState &result) {
   if (asm_format::parseScopedRegion(parser, *result.addRegion(), {}) ||
       parser.parseOptionalAttrDict(result.attributes))
     return failure();
-  return asm_format::recordTypes(parser, result, asm_format::yieldedTypes(*result.regions.front()));
+  return asm_format::recordTypes(
+      parser, result, asm_format::yieldedTypes(*result.regions.front()));
 }
 
 void NestOp::print(OpAsmPrinter &printer) {
@@ -406,8 +429,10 @@ LogicalResult NestOp::verifyRegions() {
   if (getBody().getNumArguments())
     return emitOpError("needs a region without arguments");
   for (Operation &op : getBody().front().without_terminator()) {
-    if (!isa<ElementwiseOpInterface, ReductionOpInterface, RenameOp, SliceOp>(op))
-      return op.emitOpError("is neither elementwise nor a reduction, as a nest needs");
+    if (!isa<ElementwiseOpInterface, ReductionOpInterface, RenameOp, SliceOp>(
+            op))
+      return op.emitOpError(
+          "is neither elementwise nor a reduction, as a nest needs");
     // A rename or slice inside only re-labels an array from outside.
     bool view = isa<RenameOp, SliceOp>(op);
     for (Value operand : op.getOperands()) {
@@ -421,7 +446,8 @@ LogicalResult NestOp::verifyRegions() {
         continue;
       for (StringAttr axis : cast<ArrayType>(operand.getType()).getAxes())
         if (!view && !llvm::is_contained(getAxes(), axis))
-          return op.emitOpError("has axis '") << axis.getValue() << "', which the nest lacks";
+          return op.emitOpError("has axis '")
+                 << axis.getValue() << "', which the nest lacks";
     }
   }
   return success();

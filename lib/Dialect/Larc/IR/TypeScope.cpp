@@ -61,7 +61,8 @@ ParseResult asm_format::resolve(OpAsmParser &parser, OperationState &result,
                                 const OpAsmParser::UnresolvedOperand &operand) {
   Type type = TypeScope::lookup(operand);
   if (!type) {
-    auto diagnostic = parser.emitError(operand.location) << "use of undefined value " << operand.name;
+    auto diagnostic = parser.emitError(operand.location)
+                      << "use of undefined value " << operand.name;
     if (operand.number)
       diagnostic << "#" << operand.number;
     return diagnostic;
@@ -69,7 +70,8 @@ ParseResult asm_format::resolve(OpAsmParser &parser, OperationState &result,
   return parser.resolveOperand(operand, type, result.operands);
 }
 
-ParseResult asm_format::parseOperand(OpAsmParser &parser, OperationState &result) {
+ParseResult asm_format::parseOperand(OpAsmParser &parser,
+                                     OperationState &result) {
   OpAsmParser::UnresolvedOperand operand;
   if (parser.parseOperand(operand))
     return failure();
@@ -108,7 +110,8 @@ ParseResult asm_format::parseAxes(OpAsmParser &parser, ArrayAttr &axes) {
     if (parseAxis(parser, axis))
       return failure();
     if (llvm::is_contained(list, axis))
-      return parser.emitError(loc) << "axis '" << axis.getValue() << "' is named twice";
+      return parser.emitError(loc)
+             << "axis '" << axis.getValue() << "' is named twice";
     list.push_back(axis);
     return success();
   };
@@ -119,8 +122,9 @@ ParseResult asm_format::parseAxes(OpAsmParser &parser, ArrayAttr &axes) {
 }
 
 void asm_format::printAxes(OpAsmPrinter &printer, ArrayRef<Attribute> axes) {
-  llvm::interleaveComma(axes, printer.getStream(),
-                        [&](Attribute axis) { printer << cast<StringAttr>(axis).getValue(); });
+  llvm::interleaveComma(axes, printer.getStream(), [&](Attribute axis) {
+    printer << cast<StringAttr>(axis).getValue();
+  });
 }
 
 ParseResult asm_format::parseReal(OpAsmParser &parser, FloatAttr &value) {
@@ -177,7 +181,8 @@ void asm_format::printReal(OpAsmPrinter &printer, FloatAttr value) {
 // Levels, carried values and regions
 //===----------------------------------------------------------------------===//
 
-ParseResult asm_format::parseLevelIndex(OpAsmParser &parser, OperationState &result,
+ParseResult asm_format::parseLevelIndex(OpAsmParser &parser,
+                                        OperationState &result,
                                         int64_t &offset) {
   OpAsmParser::UnresolvedOperand index;
   OptionalParseResult hasIndex = parser.parseOptionalOperand(index);
@@ -185,13 +190,16 @@ ParseResult asm_format::parseLevelIndex(OpAsmParser &parser, OperationState &res
   if (!hasIndex.has_value())
     return parser.parseInteger(offset);
   if (failed(*hasIndex) ||
-      parser.resolveOperand(index, parser.getBuilder().getIndexType(), result.operands))
+      parser.resolveOperand(index, parser.getBuilder().getIndexType(),
+                            result.operands))
     return failure();
   OptionalParseResult hasOffset = parser.parseOptionalInteger(offset);
-  return hasOffset.has_value() ? ParseResult(*hasOffset) : ParseResult(success());
+  return hasOffset.has_value() ? ParseResult(*hasOffset)
+                               : ParseResult(success());
 }
 
-void asm_format::printLevelIndex(OpAsmPrinter &printer, Value index, int64_t offset) {
+void asm_format::printLevelIndex(OpAsmPrinter &printer, Value index,
+                                 int64_t offset) {
   if (!index) {
     printer << offset;
     return;
@@ -201,48 +209,55 @@ void asm_format::printLevelIndex(OpAsmPrinter &printer, Value index, int64_t off
     printer << ' ' << offset;
 }
 
-ParseResult
-asm_format::parseBindings(OpAsmParser &parser, StringRef keyword,
-                          SmallVectorImpl<OpAsmParser::Argument> &arguments,
-                          SmallVectorImpl<OpAsmParser::UnresolvedOperand> &values) {
+ParseResult asm_format::parseBindings(
+    OpAsmParser &parser, StringRef keyword,
+    SmallVectorImpl<OpAsmParser::Argument> &arguments,
+    SmallVectorImpl<OpAsmParser::UnresolvedOperand> &values) {
   if (failed(parser.parseOptionalKeyword(keyword)))
     return success();
   auto parseOne = [&]() -> ParseResult {
     OpAsmParser::Argument argument;
     OpAsmParser::UnresolvedOperand value;
-    if (parser.parseArgument(argument) || parser.parseEqual() || parser.parseOperand(value))
+    if (parser.parseArgument(argument) || parser.parseEqual() ||
+        parser.parseOperand(value))
       return failure();
     argument.type = TypeScope::lookup(value);
     if (!argument.type)
-      return parser.emitError(value.location) << "use of undefined value " << value.name;
+      return parser.emitError(value.location)
+             << "use of undefined value " << value.name;
     arguments.push_back(argument);
     values.push_back(value);
     return success();
   };
-  return parser.parseCommaSeparatedList(OpAsmParser::Delimiter::Paren, parseOne);
+  return parser.parseCommaSeparatedList(OpAsmParser::Delimiter::Paren,
+                                        parseOne);
 }
 
-void asm_format::printBindings(OpAsmPrinter &printer, StringRef keyword, ValueRange arguments,
-                               ValueRange values) {
+void asm_format::printBindings(OpAsmPrinter &printer, StringRef keyword,
+                               ValueRange arguments, ValueRange values) {
   if (values.empty())
     return;
   printer << ' ' << keyword << '(';
-  llvm::interleaveComma(llvm::zip(arguments, values), printer.getStream(), [&](auto pair) {
-    printer << std::get<0>(pair) << " = " << std::get<1>(pair);
-  });
+  llvm::interleaveComma(
+      llvm::zip(arguments, values), printer.getStream(), [&](auto pair) {
+        printer << std::get<0>(pair) << " = " << std::get<1>(pair);
+      });
   printer << ')';
 }
 
-ParseResult asm_format::parseScopedRegion(OpAsmParser &parser, Region &region,
-                                          ArrayRef<OpAsmParser::Argument> arguments) {
+ParseResult
+asm_format::parseScopedRegion(OpAsmParser &parser, Region &region,
+                              ArrayRef<OpAsmParser::Argument> arguments) {
   TypeScope scope;
   for (const OpAsmParser::Argument &argument : arguments)
-    TypeScope::define(argument.ssaName.name, argument.ssaName.number, argument.type);
+    TypeScope::define(argument.ssaName.name, argument.ssaName.number,
+                      argument.type);
   SMLoc loc = parser.getCurrentLocation();
   if (parser.parseRegion(region, arguments))
     return failure();
   if (region.empty() || region.front().empty())
-    return parser.emitError(loc, "expected a region that ends with 'larc.yield'");
+    return parser.emitError(loc,
+                            "expected a region that ends with 'larc.yield'");
   return success();
 }
 
@@ -250,5 +265,6 @@ SmallVector<Type> asm_format::yieldedTypes(Region &region) {
   if (region.empty() || region.front().empty())
     return {};
   auto yield = dyn_cast<YieldOp>(region.front().back());
-  return yield ? SmallVector<Type>(yield.getValues().getTypes()) : SmallVector<Type>();
+  return yield ? SmallVector<Type>(yield.getValues().getTypes())
+               : SmallVector<Type>();
 }

@@ -8,9 +8,10 @@
 
 // MLIR's parser resolves an operand only against a type that the caller already
 // knows, and larc's syntax writes none. What the parser does tell an operation
-// are the names: of its operands and of the results it is bound to. A recurrence
-// therefore keeps a table from names to types while its region is parsed; every
-// operation looks its operands up there, infers its results and records them.
+// are the names: of its operands and of the results it is bound to. A
+// recurrence therefore keeps a table from names to types while its region is
+// parsed; every operation looks its operands up there, infers its results and
+// records them.
 //
 //===----------------------------------------------------------------------===//
 
@@ -46,21 +47,27 @@ private:
 namespace asm_format {
 
 /// Parses `%x`, finds its type and appends the value to `result.operands`.
-mlir::ParseResult parseOperand(mlir::OpAsmParser &parser, mlir::OperationState &result);
+mlir::ParseResult parseOperand(mlir::OpAsmParser &parser,
+                               mlir::OperationState &result);
 /// As above for an operand already parsed.
-mlir::ParseResult resolve(mlir::OpAsmParser &parser, mlir::OperationState &result,
+mlir::ParseResult resolve(mlir::OpAsmParser &parser,
+                          mlir::OperationState &result,
                           const mlir::OpAsmParser::UnresolvedOperand &operand);
-/// Gives `result` the types that `OpTy` infers from its operands and attributes, and
-/// records them under the names the operation is bound to.
-mlir::ParseResult recordTypes(mlir::OpAsmParser &parser, mlir::OperationState &result,
+/// Gives `result` the types that `OpTy` infers from its operands and
+/// attributes, and records them under the names the operation is bound to.
+mlir::ParseResult recordTypes(mlir::OpAsmParser &parser,
+                              mlir::OperationState &result,
                               mlir::ArrayRef<mlir::Type> types);
 template <typename OpTy>
-mlir::ParseResult inferTypes(mlir::OpAsmParser &parser, mlir::OperationState &result) {
+mlir::ParseResult inferTypes(mlir::OpAsmParser &parser,
+                             mlir::OperationState &result) {
   llvm::SmallVector<mlir::Type> types;
-  llvm::SmallVector<mlir::Value> operands(result.operands.begin(), result.operands.end());
-  if (mlir::failed(OpTy::inferReturnTypes(parser.getContext(), result.location, operands,
-                                          result.attributes.getDictionary(parser.getContext()),
-                                          result.getRawProperties(), result.regions, types)))
+  llvm::SmallVector<mlir::Value> operands(result.operands.begin(),
+                                          result.operands.end());
+  if (mlir::failed(OpTy::inferReturnTypes(
+          parser.getContext(), result.location, operands,
+          result.attributes.getDictionary(parser.getContext()),
+          result.getRawProperties(), result.regions, types)))
     return mlir::failure();
   return recordTypes(parser, result, types);
 }
@@ -69,28 +76,34 @@ mlir::ParseResult inferTypes(mlir::OpAsmParser &parser, mlir::OperationState &re
 mlir::ParseResult parseAxis(mlir::OpAsmParser &parser, mlir::StringAttr &axis);
 /// `K, V` (at least one), as an array of strings.
 mlir::ParseResult parseAxes(mlir::OpAsmParser &parser, mlir::ArrayAttr &axes);
-void printAxes(mlir::OpAsmPrinter &printer, mlir::ArrayRef<mlir::Attribute> axes);
+void printAxes(mlir::OpAsmPrinter &printer,
+               mlir::ArrayRef<mlir::Attribute> axes);
 /// A real number: `1.5`, `2`, `-3.0e-4`, `inf`, `-inf`, `nan`.
 mlir::ParseResult parseReal(mlir::OpAsmParser &parser, mlir::FloatAttr &value);
 void printReal(mlir::OpAsmPrinter &printer, mlir::FloatAttr value);
 void printReal(llvm::raw_ostream &os, mlir::FloatAttr value);
 
-/// An index into levels: `2`, `%l`, `%l -1`. Sets `offset` and appends the operand if
-/// there is one.
-mlir::ParseResult parseLevelIndex(mlir::OpAsmParser &parser, mlir::OperationState &result,
+/// An index into levels: `2`, `%l`, `%l -1`. Sets `offset` and appends the
+/// operand if there is one.
+mlir::ParseResult parseLevelIndex(mlir::OpAsmParser &parser,
+                                  mlir::OperationState &result,
                                   int64_t &offset);
-void printLevelIndex(mlir::OpAsmPrinter &printer, mlir::Value index, int64_t offset);
+void printLevelIndex(mlir::OpAsmPrinter &printer, mlir::Value index,
+                     int64_t offset);
 
-/// `iter(%x = %init, …)`, possibly empty or absent: appends arguments with types.
-mlir::ParseResult parseBindings(mlir::OpAsmParser &parser, llvm::StringRef keyword,
-                                llvm::SmallVectorImpl<mlir::OpAsmParser::Argument> &arguments,
-                                llvm::SmallVectorImpl<mlir::OpAsmParser::UnresolvedOperand> &values);
+/// `iter(%x = %init, …)`, possibly empty or absent: appends arguments with
+/// types.
+mlir::ParseResult parseBindings(
+    mlir::OpAsmParser &parser, llvm::StringRef keyword,
+    llvm::SmallVectorImpl<mlir::OpAsmParser::Argument> &arguments,
+    llvm::SmallVectorImpl<mlir::OpAsmParser::UnresolvedOperand> &values);
 void printBindings(mlir::OpAsmPrinter &printer, llvm::StringRef keyword,
                    mlir::ValueRange arguments, mlir::ValueRange values);
 
 /// Parses a region whose arguments have types, in a scope of its own.
-mlir::ParseResult parseScopedRegion(mlir::OpAsmParser &parser, mlir::Region &region,
-                                    llvm::ArrayRef<mlir::OpAsmParser::Argument> arguments);
+mlir::ParseResult
+parseScopedRegion(mlir::OpAsmParser &parser, mlir::Region &region,
+                  llvm::ArrayRef<mlir::OpAsmParser::Argument> arguments);
 /// The types of the values that the region's terminator yields.
 llvm::SmallVector<mlir::Type> yieldedTypes(mlir::Region &region);
 

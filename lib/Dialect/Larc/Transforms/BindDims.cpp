@@ -28,22 +28,24 @@ struct SizeBinder {
 
   LogicalResult bind(StringAttr axis, int64_t size, Operation *at) {
     if (size < 1)
-      return at->emitError() << "axis '" << axis.getValue() << "' has size " << size
-                             << ": sizes are positive";
+      return at->emitError() << "axis '" << axis.getValue() << "' has size "
+                             << size << ": sizes are positive";
     auto [it, isNew] = sizes.try_emplace(axis, size);
     if (isNew || it->second == size)
       return success();
-    return at->emitError() << "axis '" << axis.getValue() << "' has two sizes, " << it->second
-                           << " and " << size;
+    return at->emitError() << "axis '" << axis.getValue() << "' has two sizes, "
+                           << it->second << " and " << size;
   }
 
-  /// Both names of a rename have one size; chains of renames need several rounds.
+  /// Both names of a rename have one size; chains of renames need several
+  /// rounds.
   LogicalResult followRenames() {
     bool changed = true;
     while (changed) {
       size_t before = sizes.size();
       WalkResult walked = op.getBody().walk([&](RenameOp rename) -> WalkResult {
-        auto from = sizes.find(rename.getFromAttr()), to = sizes.find(rename.getToAttr());
+        auto from = sizes.find(rename.getFromAttr()),
+             to = sizes.find(rename.getToAttr());
         if (from != sizes.end())
           return WalkResult(bind(rename.getToAttr(), from->second, rename));
         if (to != sizes.end())
@@ -60,10 +62,12 @@ struct SizeBinder {
   LogicalResult checkSlices() {
     WalkResult walked = op.getBody().walk([&](SliceOp slice) -> WalkResult {
       auto size = sizes.find(slice.getAxisAttr());
-      if (slice.getIndex() || size == sizes.end() || slice.getOffset() < size->second)
+      if (slice.getIndex() || size == sizes.end() ||
+          slice.getOffset() < size->second)
         return WalkResult::advance();
-      slice.emitError() << "index " << slice.getOffset() << " is outside of axis '"
-                        << slice.getAxis() << "' of size " << size->second;
+      slice.emitError() << "index " << slice.getOffset()
+                        << " is outside of axis '" << slice.getAxis()
+                        << "' of size " << size->second;
       return WalkResult::interrupt();
     });
     return failure(walked.wasInterrupted());
@@ -86,7 +90,8 @@ struct SizeBinder {
         number = builder.getF64FloatAttr(function.evaluate(size->second));
       }
       if (!argument.use_empty())
-        argument.replaceAllUsesWith(ConstantOp::create(builder, op.getLoc(), number));
+        argument.replaceAllUsesWith(
+            ConstantOp::create(builder, op.getLoc(), number));
     }
   }
 };
@@ -98,13 +103,14 @@ LogicalResult larc::bindDims(RecurrenceOp op, AxisSizes sizes, bool complete) {
   MLIRContext *context = op.getContext();
   if (std::optional<DictionaryAttr> dims = op.getDims())
     for (NamedAttribute size : *dims)
-      binder.sizes[size.getName()] = cast<IntegerAttr>(size.getValue()).getInt();
+      binder.sizes[size.getName()] =
+          cast<IntegerAttr>(size.getValue()).getInt();
   SmallVector<StringAttr> axes = op.getAllAxes();
   for (const auto &[name, size] : sizes) {
     StringAttr axis = StringAttr::get(context, name);
     if (!llvm::is_contained(axes, axis))
-      return op.emitError() << "recurrence '" << op.getSymName() << "' has no axis '" << name
-                            << "'";
+      return op.emitError() << "recurrence '" << op.getSymName()
+                            << "' has no axis '" << name << "'";
     if (failed(binder.bind(axis, size, op)))
       return failure();
   }
@@ -113,8 +119,9 @@ LogicalResult larc::bindDims(RecurrenceOp op, AxisSizes sizes, bool complete) {
   if (complete)
     for (StringAttr axis : axes)
       if (!binder.sizes.contains(axis))
-        return op.emitError() << "axis '" << axis.getValue() << "' of recurrence '"
-                              << op.getSymName() << "' has no size";
+        return op.emitError()
+               << "axis '" << axis.getValue() << "' of recurrence '"
+               << op.getSymName() << "' has no size";
   NamedAttrList dims;
   Builder builder(context);
   for (auto [axis, size] : binder.sizes)
@@ -136,7 +143,8 @@ struct BindDimsPass : larc::impl::BindDimsBase<BindDimsPass> {
       auto [name, text] = part.split('=');
       int64_t size;
       if (text.trim().getAsInteger(10, size)) {
-        getOperation().emitError() << "size '" << part << "' is not of the form axis=integer";
+        getOperation().emitError()
+            << "size '" << part << "' is not of the form axis=integer";
         return signalPassFailure();
       }
       list.emplace_back(name.trim().str(), size);

@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "larc/Dialect/Larc/Transforms/Flatten.h"
 #include "larc/Dialect/Larc/Transforms/Passes.h"
 
 using namespace mlir;
@@ -20,7 +21,8 @@ namespace {
 struct DecomposePass : larc::impl::DecomposeBase<DecomposePass> {
   void runOnOperation() override {
     SmallVector<CompositeOpInterface> composites;
-    getOperation().getBody().walk([&](CompositeOpInterface op) { composites.push_back(op); });
+    getOperation().getBody().walk(
+        [&](CompositeOpInterface op) { composites.push_back(op); });
     for (CompositeOpInterface op : composites) {
       OpBuilder builder(op);
       FailureOr<Value> value = op.decompose(builder);
@@ -30,6 +32,10 @@ struct DecomposePass : larc::impl::DecomposeBase<DecomposePass> {
       op.erase();
       ++numDecomposed;
     }
+    // Axes that a decomposition renames have the sizes of those it took.
+    if (getOperation().getDims() &&
+        failed(bindDims(getOperation(), {}, /*complete=*/false)))
+      signalPassFailure();
   }
 };
 } // namespace

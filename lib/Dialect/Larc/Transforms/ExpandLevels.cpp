@@ -22,8 +22,8 @@ namespace larc {
 
 namespace {
 
-/// Copies a step without families. Arrays map to values, families to their members, loop
-/// indices to numbers.
+/// Copies a step without families. Arrays map to values, families to their
+/// members, loop indices to numbers.
 class LevelExpander {
 public:
   explicit LevelExpander(RecurrenceOp op) : op(op), builder(op.getContext()) {}
@@ -45,20 +45,24 @@ private:
   }
 
   /// The axes of member `level`.
-  SmallVector<StringAttr> memberAxes(ArrayRef<StringAttr> axes, FamilyDeclAttr family,
-                                     int64_t level) {
+  SmallVector<StringAttr> memberAxes(ArrayRef<StringAttr> axes,
+                                     FamilyDeclAttr family, int64_t level) {
     return llvm::map_to_vector(axes, [&](StringAttr axis) {
-      return llvm::is_contained(family.getSized(), axis) ? withLevel(axis, level) : axis;
+      return llvm::is_contained(family.getSized(), axis)
+                 ? withLevel(axis, level)
+                 : axis;
     });
   }
 
-  /// Splits the declarations `decls`, adding one argument to `block` for each array.
+  /// Splits the declarations `decls`, adding one argument to `block` for each
+  /// array.
   template <typename DeclAttr, typename MakeMember>
-  ArrayAttr splitDecls(ArrayAttr decls, Block &block, Block::args_iterator &argument,
-                       MakeMember makeMember);
+  ArrayAttr splitDecls(ArrayAttr decls, Block &block,
+                       Block::args_iterator &argument, MakeMember makeMember);
 
   FailureOr<int64_t> levelOf(Operation *at, Value index, int64_t offset);
-  FailureOr<Value *> memberOf(Operation *at, Value family, Value index, int64_t offset);
+  FailureOr<Value *> memberOf(Operation *at, Value family, Value index,
+                              int64_t offset);
 
   /// Notes the names that axes sized by `level` have at index `index`.
   void renameSizedAxes(StringAttr level, int64_t index) {
@@ -100,7 +104,8 @@ private:
 } // namespace
 
 template <typename DeclAttr, typename MakeMember>
-ArrayAttr LevelExpander::splitDecls(ArrayAttr decls, Block &block, Block::args_iterator &argument,
+ArrayAttr LevelExpander::splitDecls(ArrayAttr decls, Block &block,
+                                    Block::args_iterator &argument,
                                     MakeMember makeMember) {
   SmallVector<Attribute> split;
   for (auto decl : decls.getAsRange<DeclAttr>()) {
@@ -112,10 +117,12 @@ ArrayAttr LevelExpander::splitDecls(ArrayAttr decls, Block &block, Block::args_i
       continue;
     }
     Members members;
-    for (int64_t l = family.getFirst(), e = *numLevels(family.getLevel()); l < e; ++l) {
+    for (int64_t l = family.getFirst(), e = *numLevels(family.getLevel());
+         l < e; ++l) {
       auto member = makeMember(decl, l);
       split.push_back(member);
-      members.push_back(block.addArgument(member.getArgumentType(), source.getLoc()));
+      members.push_back(
+          block.addArgument(member.getArgumentType(), source.getLoc()));
     }
     families[source] = members;
   }
@@ -133,22 +140,26 @@ LogicalResult LevelExpander::run() {
     if (domainAxis)
       domainAxis = memberAxes(domainAxis, family, level).front();
     return OperandDeclAttr::get(context, withLevel(decl.getName(), level),
-                                memberAxes(decl.getAxes(), family, level), decl.getKind(),
-                                decl.getDomain(), domainAxis, nullptr);
+                                memberAxes(decl.getAxes(), family, level),
+                                decl.getKind(), decl.getDomain(), domainAxis,
+                                nullptr);
   };
   auto makeState = [&](StateDeclAttr decl, int64_t level) {
     FamilyDeclAttr family = decl.getFamily();
-    return StateDeclAttr::get(context, withLevel(decl.getName(), level),
-                              memberAxes(decl.getAxes(), family, level), decl.getInit(),
-                              memberAxes(decl.getNonzero(), family, level), nullptr);
+    return StateDeclAttr::get(
+        context, withLevel(decl.getName(), level),
+        memberAxes(decl.getAxes(), family, level), decl.getInit(),
+        memberAxes(decl.getNonzero(), family, level), nullptr);
   };
-  ArrayAttr operands =
-      splitDecls<OperandDeclAttr>(op.getTokenOperands(), block, argument, makeOperand);
-  ArrayAttr constants =
-      splitDecls<OperandDeclAttr>(op.getConstants(), block, argument, makeOperand);
-  ArrayAttr states = splitDecls<StateDeclAttr>(op.getStates(), block, argument, makeState);
+  ArrayAttr operands = splitDecls<OperandDeclAttr>(op.getTokenOperands(), block,
+                                                   argument, makeOperand);
+  ArrayAttr constants = splitDecls<OperandDeclAttr>(op.getConstants(), block,
+                                                    argument, makeOperand);
+  ArrayAttr states =
+      splitDecls<StateDeclAttr>(op.getStates(), block, argument, makeState);
   for (; argument != op.getBody().args_end(); ++argument)
-    arrays.map(*argument, block.addArgument(argument->getType(), argument->getLoc()));
+    arrays.map(*argument,
+               block.addArgument(argument->getType(), argument->getLoc()));
 
   builder.setInsertionPointToStart(&block);
   if (failed(copyBlock(op.getBody().front())))
@@ -162,7 +173,8 @@ LogicalResult LevelExpander::run() {
   NamedAttrList dims(op.getDimsAttr());
   for (auto decl : op.getAttributeDecls().getAsRange<AttributeDeclAttr>())
     if (decl.getLevel())
-      dims.set(decl.getLevel(), builder.getI64IntegerAttr(*numLevels(decl.getLevel())));
+      dims.set(decl.getLevel(),
+               builder.getI64IntegerAttr(*numLevels(decl.getLevel())));
   op.setTokenOperandsAttr(operands);
   op.setConstantsAttr(constants);
   op.setStatesAttr(states);
@@ -180,17 +192,19 @@ void LevelExpander::appendMapped(Value value, SmallVectorImpl<Value> &values) {
     values.push_back(arrays.lookup(value));
 }
 
-FailureOr<int64_t> LevelExpander::levelOf(Operation *at, Value index, int64_t offset) {
+FailureOr<int64_t> LevelExpander::levelOf(Operation *at, Value index,
+                                          int64_t offset) {
   if (!index)
     return offset;
   auto known = indices.find(index);
   if (known == indices.end())
-    return at->emitError("has an index that is not of a loop over levels"), failure();
+    return at->emitError("has an index that is not of a loop over levels"),
+           failure();
   return known->second + offset;
 }
 
-FailureOr<Value *> LevelExpander::memberOf(Operation *at, Value family, Value index,
-                                           int64_t offset) {
+FailureOr<Value *> LevelExpander::memberOf(Operation *at, Value family,
+                                           Value index, int64_t offset) {
   FailureOr<int64_t> level = levelOf(at, index, offset);
   if (failed(level))
     return failure();
@@ -214,8 +228,8 @@ LogicalResult LevelExpander::copyOp(Operation &source) {
   if (auto loop = dyn_cast<LevelsOp>(source))
     return unroll(loop);
   if (auto member = dyn_cast<MemberOp>(source)) {
-    FailureOr<Value *> value =
-        memberOf(member, member.getFamily(), member.getIndex(), member.getOffset());
+    FailureOr<Value *> value = memberOf(member, member.getFamily(),
+                                        member.getIndex(), member.getOffset());
     if (failed(value))
       return failure();
     arrays.map(member.getResult(), **value);
@@ -223,26 +237,31 @@ LogicalResult LevelExpander::copyOp(Operation &source) {
   }
   if (auto insert = dyn_cast<InsertOp>(source)) {
     families[insert.getResult()] = Members(families[insert.getFamily()]);
-    FailureOr<Value *> value =
-        memberOf(insert, insert.getResult(), insert.getIndex(), insert.getOffset());
+    FailureOr<Value *> value = memberOf(insert, insert.getResult(),
+                                        insert.getIndex(), insert.getOffset());
     if (failed(value))
       return failure();
     Value inserted = arrays.lookup(insert.getValue());
     if (inserted.getType() != (*value)->getType())
-      return insert.emitError() << "inserts " << inserted.getType() << " where the member is "
-                                << (*value)->getType();
+      return insert.emitError()
+             << "inserts " << inserted.getType() << " where the member is "
+             << (*value)->getType();
     **value = inserted;
     return success();
   }
   if (auto slice = dyn_cast<SliceOp>(source)) {
-    FailureOr<int64_t> level = levelOf(slice, slice.getIndex(), slice.getOffset());
+    FailureOr<int64_t> level =
+        levelOf(slice, slice.getIndex(), slice.getOffset());
     if (failed(level))
       return failure();
     if (*level < 0)
-      return slice.emitError() << "takes index " << *level << " of axis '" << slice.getAxis() << "'";
+      return slice.emitError() << "takes index " << *level << " of axis '"
+                               << slice.getAxis() << "'";
     arrays.map(slice.getResult(),
-               SliceOp::create(builder, slice.getLoc(), arrays.lookup(slice.getOperand()),
-                               slice.getAxisAttr(), Value(), builder.getI64IntegerAttr(*level)));
+               SliceOp::create(builder, slice.getLoc(),
+                               arrays.lookup(slice.getOperand()),
+                               slice.getAxisAttr(), Value(),
+                               builder.getI64IntegerAttr(*level)));
     return success();
   }
   return copyGeneric(source);
@@ -260,7 +279,8 @@ LogicalResult LevelExpander::unroll(LevelsOp loop) {
     // All carried values are looked up before any argument is mapped anew.
     SmallVector<std::pair<Value, Members>> members;
     SmallVector<std::pair<Value, Value>> values;
-    for (auto [argument, value] : llvm::zip(body.getArguments().drop_front(), carried)) {
+    for (auto [argument, value] :
+         llvm::zip(body.getArguments().drop_front(), carried)) {
       if (isa<FamilyType>(argument.getType()))
         members.emplace_back(argument, families[value]);
       else
@@ -294,7 +314,8 @@ LogicalResult LevelExpander::copyGeneric(Operation &source) {
     return name;
   });
   // Types follow from operands, so only attributes are replaced.
-  auto attributes = cast<DictionaryAttr>(replacer.replace(source.getAttrDictionary()));
+  auto attributes =
+      cast<DictionaryAttr>(replacer.replace(source.getAttrDictionary()));
   OperationState state(source.getLoc(), source.getName());
   state.attributes = NamedAttrList(attributes);
   for (Value operand : source.getOperands())
@@ -302,18 +323,24 @@ LogicalResult LevelExpander::copyGeneric(Operation &source) {
       state.operands.push_back(arrays.lookup(operand));
   if (auto fire = dyn_cast<FireOp>(source)) {
     if (auto name = dyn_cast<StringAttr>(fire.getInterval())) {
-      auto schedule = cast<DenseI64ArrayAttr>(op.lookupAttribute(name).getValue());
-      FailureOr<int64_t> level = levelOf(fire, fire.getIndex(), fire.getOffset());
+      auto schedule =
+          cast<DenseI64ArrayAttr>(op.lookupAttribute(name).getValue());
+      FailureOr<int64_t> level =
+          levelOf(fire, fire.getIndex(), fire.getOffset());
       if (failed(level))
         return failure();
       if (*level < 0 || *level >= schedule.size())
-        return fire.emitError() << "takes entry " << *level << " of '" << name.getValue()
-                                << "', which has " << schedule.size();
-      state.attributes.set("interval", builder.getI64IntegerAttr(schedule[*level]));
+        return fire.emitError()
+               << "takes entry " << *level << " of '" << name.getValue()
+               << "', which has " << schedule.size();
+      state.attributes.set("interval",
+                           builder.getI64IntegerAttr(schedule[*level]));
     }
     state.attributes.set("offset", builder.getI64IntegerAttr(0));
-    state.attributes.set("operandSegmentSizes",
-                         builder.getDenseI32ArrayAttr({0, static_cast<int32_t>(fire.getInits().size())}));
+    state.attributes.set(
+        "operandSegmentSizes",
+        builder.getDenseI32ArrayAttr(
+            {0, static_cast<int32_t>(fire.getInits().size())}));
   }
   for (Region &unused : source.getRegions()) {
     (void)unused;
@@ -325,10 +352,10 @@ LogicalResult LevelExpander::copyGeneric(Operation &source) {
     Operation *copy = builder.create(state);
     if (auto inferring = dyn_cast<InferTypeOpInterface>(copy)) {
       SmallVector<Type> types;
-      if (failed(inferring.inferReturnTypes(copy->getContext(), copy->getLoc(),
-                                            copy->getOperands(), copy->getRawDictionaryAttrs(),
-                                            copy->getPropertiesStorage(), copy->getRegions(),
-                                            types)))
+      if (failed(inferring.inferReturnTypes(
+              copy->getContext(), copy->getLoc(), copy->getOperands(),
+              copy->getRawDictionaryAttrs(), copy->getPropertiesStorage(),
+              copy->getRegions(), types)))
         return failure();
       for (auto [result, type] : llvm::zip(copy->getResults(), types))
         result.setType(type);
@@ -337,10 +364,11 @@ LogicalResult LevelExpander::copyGeneric(Operation &source) {
     return success();
   }
 
-  // A region operation: its carried values decide the results, its sources the slices. A nest
-  // carries none: its results have the types of what it yields.
+  // A region operation: its carried values decide the results, its sources the
+  // slices. A nest carries none: its results have the types of what it yields.
   bool carries = !isa<NestOp>(source);
-  ValueRange inits = ValueRange(state.operands).take_back(carries ? source.getNumResults() : 0);
+  ValueRange inits = ValueRange(state.operands)
+                         .take_back(carries ? source.getNumResults() : 0);
   if (carries)
     state.addTypes(inits.getTypes());
   else
@@ -374,7 +402,8 @@ LogicalResult LevelExpander::copyGeneric(Operation &source) {
 
 LogicalResult larc::expandLevels(RecurrenceOp op) {
   WalkResult choices = op.getBody().walk([](ChooseOp choice) {
-    choice.emitError("is not resolved: levels are expanded after specialisation");
+    choice.emitError(
+        "is not resolved: levels are expanded after specialisation");
     return WalkResult::interrupt();
   });
   if (choices.wasInterrupted())

@@ -19,7 +19,9 @@ namespace larc {
 #include "larc/Dialect/Larc/Transforms/Passes.h.inc"
 } // namespace larc
 
-static ArrayType arrayOf(Value value) { return cast<ArrayType>(value.getType()); }
+static ArrayType arrayOf(Value value) {
+  return cast<ArrayType>(value.getType());
+}
 
 static unsigned rankOfProduct(Value lhs, Value rhs) {
   return ArrayType::unionOf(arrayOf(lhs), arrayOf(rhs)).getRank();
@@ -32,7 +34,8 @@ namespace {
 struct FactorContraction : OpRewritePattern<ContractOp> {
   using OpRewritePattern::OpRewritePattern;
 
-  LogicalResult matchAndRewrite(ContractOp op, PatternRewriter &rewriter) const override {
+  LogicalResult matchAndRewrite(ContractOp op,
+                                PatternRewriter &rewriter) const override {
     for (bool swapped : {false, true}) {
       Value product = swapped ? op.getRhs() : op.getLhs();
       Value other = swapped ? op.getLhs() : op.getRhs();
@@ -49,22 +52,26 @@ struct FactorContraction : OpRewritePattern<ContractOp> {
     return rewriter.notifyMatchFailure(op, "no factor with fewer axes");
   }
 
-  LogicalResult moveFactor(ContractOp op, Value factor, Value array, Value other,
-                           PatternRewriter &rewriter) const {
+  LogicalResult moveFactor(ContractOp op, Value factor, Value array,
+                           Value other, PatternRewriter &rewriter) const {
     // The sum must stay over axes that an operand still has.
     ArrayType rest = ArrayType::unionOf(arrayOf(array), arrayOf(other));
     for (StringAttr axis : op.getReducedAxes())
       if (!rest.hasAxis(axis))
         return failure();
     unsigned rank = rankOfProduct(factor, array);
-    bool summed = llvm::any_of(op.getReducedAxes(),
-                               [&](StringAttr axis) { return arrayOf(factor).hasAxis(axis); });
-    if (!summed && arrayOf(op).getRank() < rank && arrayOf(factor).getRank() < rank) {
-      Value sum = ContractOp::create(rewriter, op.getLoc(), array, other, op.getAxes());
+    bool summed = llvm::any_of(op.getReducedAxes(), [&](StringAttr axis) {
+      return arrayOf(factor).hasAxis(axis);
+    });
+    if (!summed && arrayOf(op).getRank() < rank &&
+        arrayOf(factor).getRank() < rank) {
+      Value sum =
+          ContractOp::create(rewriter, op.getLoc(), array, other, op.getAxes());
       rewriter.replaceOpWithNewOp<MulOp>(op, sum, factor);
       return success();
     }
-    if (summed && arrayOf(array).getRank() == rank && rankOfProduct(factor, other) < rank) {
+    if (summed && arrayOf(array).getRank() == rank &&
+        rankOfProduct(factor, other) < rank) {
       Value scaled = MulOp::create(rewriter, op.getLoc(), factor, other);
       rewriter.replaceOpWithNewOp<ContractOp>(op, array, scaled, op.getAxes());
       return success();
@@ -77,7 +84,8 @@ struct FactorContraction : OpRewritePattern<ContractOp> {
 struct FactorProduct : OpRewritePattern<MulOp> {
   using OpRewritePattern::OpRewritePattern;
 
-  LogicalResult matchAndRewrite(MulOp op, PatternRewriter &rewriter) const override {
+  LogicalResult matchAndRewrite(MulOp op,
+                                PatternRewriter &rewriter) const override {
     for (bool swapped : {false, true}) {
       auto inner = (swapped ? op.getRhs() : op.getLhs()).getDefiningOp<MulOp>();
       Value z = swapped ? op.getLhs() : op.getRhs();
@@ -102,7 +110,8 @@ struct FactorProduct : OpRewritePattern<MulOp> {
 struct DivideOnce : OpRewritePattern<DivOp> {
   using OpRewritePattern::OpRewritePattern;
 
-  LogicalResult matchAndRewrite(DivOp op, PatternRewriter &rewriter) const override {
+  LogicalResult matchAndRewrite(DivOp op,
+                                PatternRewriter &rewriter) const override {
     if (arrayOf(op.getRhs()).getRank() >= arrayOf(op).getRank())
       return rewriter.notifyMatchFailure(op, "the divisor has all axes");
     Value reciprocal = ReciprocalOp::create(rewriter, op.getLoc(), op.getRhs());

@@ -19,11 +19,13 @@ RecurrenceOp larc::getRecurrence(ModuleOp module) {
   return *module.getOps<RecurrenceOp>().begin();
 }
 
-FailureOr<OwningOpRef<ModuleOp>> larc::flatten(RecurrenceOp spec, AttributeValues values) {
+FailureOr<OwningOpRef<ModuleOp>> larc::flatten(RecurrenceOp spec,
+                                               AttributeValues values) {
   OwningOpRef<ModuleOp> module = ModuleOp::create(spec.getLoc());
   module->push_back(spec->clone());
   RecurrenceOp op = getRecurrence(*module);
-  if (failed(specialize(op, values)) || failed(expandLevels(op)) || failed(verify(op)))
+  if (failed(specialize(op, values)) || failed(expandLevels(op)) ||
+      failed(verify(op)))
     return failure();
   PassManager pm(spec.getContext());
   pm.addNestedPass<RecurrenceOp>(createCanonicalizerPass());

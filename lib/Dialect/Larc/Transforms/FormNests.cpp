@@ -8,11 +8,12 @@
 
 // A block's operations are scheduled as a list of passes over iteration spaces.
 //
-// Arrays over at most one axis are computed once and kept. Cheap elementwise values over
-// more axes ("virtual" values) are not kept: every nest that needs one computes it
-// again from what is kept, since that costs less than a trip to memory. What must be kept
-// ("kept" values) are reductions, expensive functions, values that are used in a larger space, and
-// what the block yields or a region uses.
+// Arrays over at most one axis are computed once and kept. Cheap elementwise
+// values over more axes ("virtual" values) are not kept: every nest that needs
+// one computes it again from what is kept, since that costs less than a trip to
+// memory. What must be kept
+// ("kept" values) are reductions, expensive functions, values that are used in
+// a larger space, and what the block yields or a region uses.
 //
 //===----------------------------------------------------------------------===//
 
@@ -30,11 +31,13 @@ namespace larc {
 #include "larc/Dialect/Larc/Transforms/Passes.h.inc"
 } // namespace larc
 
-/// Recomputing a chain of more cheap operations than this in several nests costs
-/// more than keeping its value.
+/// Recomputing a chain of more cheap operations than this in several nests
+/// costs more than keeping its value.
 static constexpr unsigned maxRecomputed = 6;
 
-static ArrayType arrayOf(Value value) { return cast<ArrayType>(value.getType()); }
+static ArrayType arrayOf(Value value) {
+  return cast<ArrayType>(value.getType());
+}
 
 static bool isComputation(Operation *op) {
   return isa<ElementwiseOpInterface, ReductionOpInterface>(op);
@@ -65,29 +68,38 @@ public:
       for (StringAttr axis : reduction.getReducedAxes())
         ++timesReduced[{space, axis}];
     });
-    for (auto [decl, argument] : llvm::zip(recurrence.getStates().getAsRange<StateDeclAttr>(),
-                                           recurrence.getStateArguments()))
-      layouts.try_emplace(arrayOf(argument), SmallVector<StringAttr>(decl.getAxes()));
+    for (auto [decl, argument] :
+         llvm::zip(recurrence.getStates().getAsRange<StateDeclAttr>(),
+                   recurrence.getStateArguments()))
+      layouts.try_emplace(arrayOf(argument),
+                          SmallVector<StringAttr>(decl.getAxes()));
   }
 
-  ArrayAttr get(ArrayType space) {
+  /// The order for a nest over `space` that has the operations `members`.
+  ArrayAttr get(ArrayType space, ArrayRef<Operation *> members) {
     SmallVector<StringAttr> axes(space.getAxes());
     auto layout = layouts.find(space);
     if (layout != layouts.end())
       axes = layout->second;
     if (axes.size() > 1) {
-      // Lanes go along the axis that is summed over least often; of equals, along the last in
-      // memory that has at least a vector of lanes.
+      // Lanes go along the axis that is summed over least often; of equals,
+      // along the last in memory that has at least a vector of lanes.
       auto lane = axes.begin();
       for (auto it = axes.begin(); it != axes.end(); ++it)
         if (cost(space, *it) <= cost(space, *lane))
           lane = it;
       std::rotate(lane, lane + 1, axes.end());
-      // Summed axes innermost among the others: accumulators then stay in registers.
-      std::sort(axes.begin(), axes.end() - 1, [&](StringAttr lhs, StringAttr rhs) {
-        return std::make_pair(timesReduced.count({space, lhs}), lhs.getValue()) <
-               std::make_pair(timesReduced.count({space, rhs}), rhs.getValue());
-      });
+      // Axes that the nest sums over innermost among the others: accumulators
+      // then stay in registers.
+      llvm::SetVector<StringAttr> summed;
+      for (Operation *op : members)
+        if (auto reduction = dyn_cast<ReductionOpInterface>(op))
+          summed.insert_range(reduction.getReducedAxes());
+      std::sort(axes.begin(), axes.end() - 1,
+                [&](StringAttr lhs, StringAttr rhs) {
+                  return std::make_pair(summed.contains(lhs), lhs.getValue()) <
+                         std::make_pair(summed.contains(rhs), rhs.getValue());
+                });
     }
     SmallVector<Attribute> list(axes.begin(), axes.end());
     return ArrayAttr::get(recurrence.getContext(), list);
@@ -100,7 +112,8 @@ private:
   unsigned cost(ArrayType space, StringAttr axis) {
     auto it = timesReduced.find({space, axis});
     unsigned reduced = it == timesReduced.end() ? 0 : it->second;
-    return 2 * reduced + (recurrence.getAxisSize(axis).value_or(fewLanes) < fewLanes ? 3 : 0);
+    return 2 * reduced +
+           (recurrence.getAxisSize(axis).value_or(fewLanes) < fewLanes ? 3 : 0);
   }
 
   RecurrenceOp recurrence;
@@ -125,17 +138,18 @@ private:
   bool mustKeep(Operation *op);
   unsigned chainLength(Operation *op);
 
-  /// Whether `user` computes the value of `producer` itself: a virtual value, or one
-  /// that is to be stored and has not been yet.
+  /// Whether `user` computes the value of `producer` itself: a virtual value,
+  /// or one that is to be stored and has not been yet.
   bool isRecomputed(Operation *producer, Operation *user) {
     if (!inBlock(producer) || !isComputation(producer) || !isComputation(user))
       return false;
     return !keptSet.contains(producer) ||
-           (isStore(producer) && !done.contains(producer) && spaceOf(producer) == spaceOf(user));
+           (isStore(producer) && !done.contains(producer) &&
+            spaceOf(producer) == spaceOf(user));
   }
 
-  /// Kept operations and operations with regions whose results `op` needs; those
-  /// of virtual operands are found behind them.
+  /// Kept operations and operations with regions whose results `op` needs;
+  /// those of virtual operands are found behind them.
   void collectNeeds(Operation *op, llvm::SetVector<Operation *> &needs);
   /// Whether `op` can run in a nest over `space` that has `members` already.
   bool isReady(Operation *op, ArrayType space, const OpSet &members);
@@ -148,9 +162,11 @@ private:
   bool reads(Operation *op, Value value);
 
   bool emitReadyOthers();
-  bool emitNest(llvm::function_ref<bool(Operation *)> eligible, bool withStores);
+  bool emitNest(llvm::function_ref<bool(Operation *)> eligible,
+                bool withStores);
   void buildNest(ArrayType space, ArrayRef<Operation *> members);
-  void cloneInto(Operation *op, OpBuilder &builder, IRMapping &mapping, const OpSet &members);
+  void cloneInto(Operation *op, OpBuilder &builder, IRMapping &mapping,
+                 const OpSet &members);
   void emitOther(Operation *op);
 
   Block &block;
@@ -171,14 +187,15 @@ unsigned BlockScheduler::chainLength(Operation *op) {
   unsigned length = 1;
   for (Value operand : op->getOperands()) {
     Operation *producer = operand.getDefiningOp();
-    if (inBlock(producer) && isComputation(producer) && !keptSet.contains(producer))
+    if (inBlock(producer) && isComputation(producer) &&
+        !keptSet.contains(producer))
       length += chainLength(producer);
   }
   return chainLengths[op] = length;
 }
 
-/// Whether the value of the elementwise operation `op` over two or more axes is kept; its
-/// operands are classified already.
+/// Whether the value of the elementwise operation `op` over two or more axes is
+/// kept; its operands are classified already.
 bool BlockScheduler::mustKeep(Operation *op) {
   ArrayType space = spaceOf(op);
   if (!cast<ElementwiseOpInterface>(op).isCheap())
@@ -211,7 +228,8 @@ void BlockScheduler::classify() {
   }
 }
 
-void BlockScheduler::collectNeeds(Operation *op, llvm::SetVector<Operation *> &needs) {
+void BlockScheduler::collectNeeds(Operation *op,
+                                  llvm::SetVector<Operation *> &needs) {
   auto add = [&](Value value) {
     Operation *producer = value.getDefiningOp();
     if (!inBlock(producer) || isa<ConstantOp>(producer))
@@ -221,17 +239,20 @@ void BlockScheduler::collectNeeds(Operation *op, llvm::SetVector<Operation *> &n
     else
       needs.insert(producer);
   };
-  op->walk([&](Operation *inner) { llvm::for_each(inner->getOperands(), add); });
+  op->walk(
+      [&](Operation *inner) { llvm::for_each(inner->getOperands(), add); });
 }
 
-bool BlockScheduler::isReady(Operation *op, ArrayType space, const OpSet &members) {
+bool BlockScheduler::isReady(Operation *op, ArrayType space,
+                             const OpSet &members) {
   llvm::SetVector<Operation *> needs;
   collectNeeds(op, needs);
   return llvm::all_of(needs, [&](Operation *need) {
     if (done.contains(need))
       return true;
     // An element of the same nest is there; a sum is not before the nest ends.
-    return members.contains(need) && isa<ElementwiseOpInterface>(need) && spaceOf(need) == space;
+    return members.contains(need) && isa<ElementwiseOpInterface>(need) &&
+           spaceOf(need) == space;
   });
 }
 
@@ -252,7 +273,8 @@ bool BlockScheduler::reads(Operation *op, Value value) {
 }
 
 bool BlockScheduler::canStore(Operation *op, const OpSet &members) {
-  // Large arrays that the stored value is made from: a store may overwrite them.
+  // Large arrays that the stored value is made from: a store may overwrite
+  // them.
   SmallVector<Value> sources;
   ArrayType space = spaceOf(op);
   SmallVector<Operation *> worklist = {op};
@@ -275,24 +297,29 @@ bool BlockScheduler::canStore(Operation *op, const OpSet &members) {
       continue;
     }
     usedLater |= reads(other, op->getResult(0));
-    if (!isStore(other) && llvm::any_of(sources, [&](Value source) { return reads(other, source); }))
+    if (!isStore(other) && llvm::any_of(sources, [&](Value source) {
+          return reads(other, source);
+        }))
       return false;
   }
   for (Operation *other : others)
-    if (!done.contains(other) &&
-        llvm::any_of(sources, [&](Value source) { return reads(other, source); }))
+    if (!done.contains(other) && llvm::any_of(sources, [&](Value source) {
+          return reads(other, source);
+        }))
       return false;
   return usedHere || !usedLater;
 }
 
-/// Emits a nest of the first eligible operation that is ready and of all that can join it.
-bool BlockScheduler::emitNest(llvm::function_ref<bool(Operation *)> eligible, bool withStores) {
+/// Emits a nest of the first eligible operation that is ready and of all that
+/// can join it.
+bool BlockScheduler::emitNest(llvm::function_ref<bool(Operation *)> eligible,
+                              bool withStores) {
   OpSet members;
   SmallVector<Operation *> list;
   ArrayType space;
   auto tryAdd = [&](Operation *op) {
-    if (done.contains(op) || members.contains(op) || (space && spaceOf(op) != space) ||
-        !isReady(op, spaceOf(op), members))
+    if (done.contains(op) || members.contains(op) ||
+        (space && spaceOf(op) != space) || !isReady(op, spaceOf(op), members))
       return;
     space = spaceOf(op);
     members.insert(op);
@@ -308,19 +335,22 @@ bool BlockScheduler::emitNest(llvm::function_ref<bool(Operation *)> eligible, bo
       if (isStore(op) && spaceOf(op) == space && canStore(op, members))
         tryAdd(op);
   // Program order inside the nest.
-  llvm::sort(list, [](Operation *lhs, Operation *rhs) { return lhs->isBeforeInBlock(rhs); });
+  llvm::sort(list, [](Operation *lhs, Operation *rhs) {
+    return lhs->isBeforeInBlock(rhs);
+  });
   buildNest(space, list);
   return true;
 }
 
 /// Clones `op` and the virtual operands it needs.
-void BlockScheduler::cloneInto(Operation *op, OpBuilder &builder, IRMapping &mapping,
-                               const OpSet &members) {
+void BlockScheduler::cloneInto(Operation *op, OpBuilder &builder,
+                               IRMapping &mapping, const OpSet &members) {
   if (mapping.contains(op->getResult(0)))
     return;
   for (Value operand : op->getOperands()) {
     Operation *producer = operand.getDefiningOp();
-    if (inBlock(producer) && (members.contains(producer) || isRecomputed(producer, op)))
+    if (inBlock(producer) &&
+        (members.contains(producer) || isRecomputed(producer, op)))
       cloneInto(producer, builder, mapping, members);
   }
   builder.clone(*op, mapping);
@@ -335,7 +365,7 @@ void BlockScheduler::buildNest(ArrayType space, ArrayRef<Operation *> list) {
     types.push_back(op->getResult(0).getType());
   }
   Location loc = builder.getFusedLoc(locations);
-  auto nest = NestOp::create(builder, loc, types, order.get(space));
+  auto nest = NestOp::create(builder, loc, types, order.get(space, list));
   OpBuilder inner = OpBuilder::atBlockBegin(&nest.getBody().emplaceBlock());
   OpSet members;
   members.insert(list.begin(), list.end());
@@ -347,7 +377,8 @@ void BlockScheduler::buildNest(ArrayType space, ArrayRef<Operation *> list) {
   }
   YieldOp::create(inner, loc, yielded);
   done.insert(nest);
-  // Later nests and regions use the kept results; what is cloned after this reads them too.
+  // Later nests and regions use the kept results; what is cloned after this
+  // reads them too.
   for (auto [op, result] : llvm::zip(list, nest.getResults())) {
     op->getResult(0).replaceUsesWithIf(result, [&](OpOperand &use) {
       return use.getOwner()->getParentOp() != nest;
@@ -376,9 +407,11 @@ void BlockScheduler::run() {
   while (true) {
     if (emitReadyOthers())
       continue;
-    if (emitNest([&](Operation *op) { return !isLarge(op); }, /*withStores=*/false))
+    if (emitNest([&](Operation *op) { return !isLarge(op); },
+                 /*withStores=*/false))
       continue;
-    if (emitNest([&](Operation *op) { return isLarge(op) && !isStore(op); }, /*withStores=*/true))
+    if (emitNest([&](Operation *op) { return isLarge(op) && !isStore(op); },
+                 /*withStores=*/true))
       continue;
     Operation *region = nullptr;
     for (Operation *op : others)
@@ -388,11 +421,13 @@ void BlockScheduler::run() {
       emitOther(region);
       continue;
     }
-    if (emitNest([&](Operation *op) { return isStore(op); }, /*withStores=*/false))
+    if (emitNest([&](Operation *op) { return isStore(op); },
+                 /*withStores=*/false))
       continue;
     break;
   }
-  // What was computed outside of nests is computed inside now; users come after producers.
+  // What was computed outside of nests is computed inside now; users come after
+  // producers.
   SmallVector<Operation *> computations;
   for (Operation &op : block.without_terminator())
     if (isComputation(&op))
@@ -417,7 +452,8 @@ void BlockScheduler::run() {
       continue;
     }
     OpBuilder builder(nest);
-    auto reduced = NestOp::create(builder, nest.getLoc(), TypeRange(ValueRange(values)), nest.getAxes());
+    auto reduced = NestOp::create(
+        builder, nest.getLoc(), TypeRange(ValueRange(values)), nest.getAxes());
     reduced.getBody().takeBody(nest.getBody());
     yield->setOperands(values);
     for (auto [i, index] : llvm::enumerate(used))
@@ -434,16 +470,18 @@ struct FormNestsPass : larc::impl::FormNestsBase<FormNestsPass> {
       recurrence.emitError("is not flat: specialise and expand levels first");
       return signalPassFailure();
     }
-    WalkResult composites = recurrence.getBody().walk([](CompositeOpInterface op) {
-      op.emitError("is composite: decompose it first");
-      return WalkResult::interrupt();
-    });
+    WalkResult composites =
+        recurrence.getBody().walk([](CompositeOpInterface op) {
+          op.emitError("is composite: decompose it first");
+          return WalkResult::interrupt();
+        });
     if (composites.wasInterrupted())
       return signalPassFailure();
 
     AxisOrder order(recurrence);
     SmallVector<Block *> blocks;
-    recurrence.walk<WalkOrder::PostOrder>([&](Block *inner) { blocks.push_back(inner); });
+    recurrence.walk<WalkOrder::PostOrder>(
+        [&](Block *inner) { blocks.push_back(inner); });
     for (Block *inner : blocks)
       BlockScheduler(*inner, order).run();
   }

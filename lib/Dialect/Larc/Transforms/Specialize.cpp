@@ -25,47 +25,54 @@ namespace larc {
 // Attribute values
 //===----------------------------------------------------------------------===//
 
-static llvm::Expected<int64_t> parseInteger(StringRef name, StringRef text, int64_t smallest) {
+static llvm::Expected<int64_t> parseInteger(StringRef name, StringRef text,
+                                            int64_t smallest) {
   int64_t value;
   if (text.trim().getAsInteger(10, value) || value < smallest)
-    return makeFault("attribute " + quoteName(name) + " needs an integer from " + Twine(smallest) +
-                     " on, not " + quoteName(text));
+    return makeFault("attribute " + quoteName(name) +
+                     " needs an integer from " + Twine(smallest) + " on, not " +
+                     quoteName(text));
   return value;
 }
 
-static llvm::Expected<Attribute> parseSchedule(Builder &builder, StringRef name, StringRef text) {
+static llvm::Expected<Attribute> parseSchedule(Builder &builder, StringRef name,
+                                               StringRef text) {
   SmallVector<StringRef> parts;
   text.split(parts, ',');
   SmallVector<int64_t> entries;
   for (auto [i, part] : llvm::enumerate(parts)) {
     int64_t entry;
     if (part.trim().getAsInteger(10, entry))
-      return makeFault("entry " + Twine(i) + " of " + quoteName(name) + " is no integer: " +
-                       quoteName(part));
+      return makeFault("entry " + Twine(i) + " of " + quoteName(name) +
+                       " is no integer: " + quoteName(part));
     if (i == 0 && entry != 1)
       return makeFault("entry 0 of " + quoteName(name) + " is " + Twine(entry) +
                        ": a schedule starts at 1");
     if (i != 0 && entry <= entries.back())
-      return makeFault("entry " + Twine(i) + " of " + quoteName(name) + " is " + Twine(entry) +
-                       " after " + Twine(entries.back()) + ": a schedule increases strictly");
+      return makeFault("entry " + Twine(i) + " of " + quoteName(name) + " is " +
+                       Twine(entry) + " after " + Twine(entries.back()) +
+                       ": a schedule increases strictly");
     entries.push_back(entry);
   }
   return builder.getDenseI64ArrayAttr(entries);
 }
 
-llvm::Expected<Attribute> larc::parseAttributeValue(AttributeDeclAttr decl, StringRef text) {
+llvm::Expected<Attribute> larc::parseAttributeValue(AttributeDeclAttr decl,
+                                                    StringRef text) {
   Builder builder(decl.getContext());
   StringRef name = decl.getName();
   switch (decl.getKind()) {
   case AttributeKind::Real: {
     double value;
     if (text.trim().getAsDouble(value))
-      return makeFault("attribute " + quoteName(name) + " needs a number, not " + quoteName(text));
+      return makeFault("attribute " + quoteName(name) +
+                       " needs a number, not " + quoteName(text));
     return builder.getF64FloatAttr(value);
   }
   case AttributeKind::Integer:
   case AttributeKind::Period: {
-    auto value = parseInteger(name, text, decl.getKind() == AttributeKind::Period ? 1 : 0);
+    auto value = parseInteger(name, text,
+                              decl.getKind() == AttributeKind::Period ? 1 : 0);
     if (!value)
       return value.takeError();
     return builder.getI64IntegerAttr(*value);
@@ -76,10 +83,11 @@ llvm::Expected<Attribute> larc::parseAttributeValue(AttributeDeclAttr decl, Stri
       return value;
     std::string choices;
     llvm::interleave(
-        decl.getChoices(), [&](StringAttr choice) { choices += choice.getValue(); },
+        decl.getChoices(),
+        [&](StringAttr choice) { choices += choice.getValue(); },
         [&] { choices += ", "; });
-    return makeFault("attribute " + quoteName(name) + " has no value " + quoteName(text) +
-                     ": expected one of " + choices);
+    return makeFault("attribute " + quoteName(name) + " has no value " +
+                     quoteName(text) + ": expected one of " + choices);
   }
   case AttributeKind::Schedule:
     return parseSchedule(builder, name, text);
@@ -95,12 +103,14 @@ static LogicalResult setAttributes(RecurrenceOp op, AttributeValues values) {
   SmallVector<Attribute> decls(op.getAttributeDecls().getValue());
   for (const auto &[name, text] : values) {
     const std::string &wanted = name;
-    auto it = llvm::find_if(
-        decls, [&](Attribute decl) { return cast<AttributeDeclAttr>(decl).getName() == wanted; });
+    auto it = llvm::find_if(decls, [&](Attribute decl) {
+      return cast<AttributeDeclAttr>(decl).getName() == wanted;
+    });
     if (it == decls.end())
-      return op.emitError() << "recurrence '" << op.getSymName() << "' has no attribute '" << name
-                            << "'";
-    llvm::Expected<Attribute> value = parseAttributeValue(cast<AttributeDeclAttr>(*it), text);
+      return op.emitError() << "recurrence '" << op.getSymName()
+                            << "' has no attribute '" << name << "'";
+    llvm::Expected<Attribute> value =
+        parseAttributeValue(cast<AttributeDeclAttr>(*it), text);
     if (!value)
       return op.emitError() << llvm::toString(value.takeError());
     *it = cast<AttributeDeclAttr>(*it).withValue(*value);
@@ -118,7 +128,8 @@ static void resolveChoice(ChooseOp op, StringAttr value) {
     auto yield = cast<YieldOp>(block.getTerminator());
     SmallVector<Value> results(yield.getValues());
     yield.erase();
-    op->getBlock()->getOperations().splice(Block::iterator(op), block.getOperations());
+    op->getBlock()->getOperations().splice(Block::iterator(op),
+                                           block.getOperations());
     op.replaceAllUsesWith(results);
     op.erase();
     return;
@@ -128,7 +139,8 @@ static void resolveChoice(ChooseOp op, StringAttr value) {
 LogicalResult larc::specialize(RecurrenceOp op, AttributeValues values) {
   if (failed(setAttributes(op, values)))
     return failure();
-  // Outer choices first, so that inner ones of variants not chosen disappear with them.
+  // Outer choices first, so that inner ones of variants not chosen disappear
+  // with them.
   while (true) {
     ChooseOp choice;
     op.getBody().walk<WalkOrder::PreOrder>([&](ChooseOp found) {
