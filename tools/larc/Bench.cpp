@@ -28,9 +28,9 @@ using namespace larc::driver;
 
 /// Samples of a form and dims, at least and at most.
 static constexpr size_t minSamples = 3, maxSamples = 200;
-/// Time that the samples of one form and dims may take, and what the first
-/// must have taken for no more than the fewest to follow.
-static constexpr double samplingMilliseconds = 1000;
+/// Time after which the fewest samples of a form and dims are enough, and after
+/// which one is.
+static constexpr double samplingMilliseconds = 1000, longMilliseconds = 15000;
 /// A sample repeats calls until it is this long, so that the clock's own time
 /// does not show.
 static constexpr double shortestSample = 2;
@@ -195,7 +195,8 @@ llvm::Error Subject::sample() {
 bool Subject::isDone() const {
   return samples.size() >= maxSamples ||
          (samples.size() >= minSamples &&
-          totalMilliseconds > samplingMilliseconds);
+          totalMilliseconds > samplingMilliseconds) ||
+         (!samples.empty() && totalMilliseconds > longMilliseconds);
 }
 
 /// Keeps the better of what was measured and a new measurement.
@@ -225,7 +226,8 @@ struct Measurement {
   double getGFlops() const { return flops / median * 1e-6; }
   double getGBps() const { return bytes / median * 1e-6; }
   /// The time that the limit allows which bounds the form, over the best time
-  /// measured.
+  /// measured. Above 1 where the limit is that of memory, and all that is moved
+  /// stays in a cache.
   double getShare() const {
     double compute = flops / limits.gflops * 1e-6;
     double copy = bytes / limits.copyGBps * 1e-6;
@@ -302,7 +304,7 @@ static llvm::json::Value measurementToJSON(const Measurement &m,
                                            const SpecChoice &spec,
                                            unsigned threads) {
   return llvm::json::Object{
-      {"spec", spec.name},
+      {"spec", toJSONText(spec.name)},
       {"form", driver::getName(m.form)},
       {"dims", dimsToJSON(m.dims)},
       {"dtype", larc::getName(m.dtype)},

@@ -327,22 +327,12 @@ static llvm::json::Value reportToJSON(const CheckReport &report) {
                             {"dtype", larc::getName(report.dtype)},
                             {"file", report.file.empty()
                                          ? llvm::json::Value(nullptr)
-                                         : llvm::json::Value(report.file)},
+                                         : toJSONText(report.file)},
                             {"pass", report.pass()},
                             {"tensors", std::move(tensors)}};
   if (!report.error.empty())
-    object["error"] = llvm::json::fixUTF8(report.error);
+    object["error"] = report.error;
   return object;
-}
-
-/// Whether `error` is of the command line, and so of all files alike.
-static bool isUsageFault(const llvm::Error &error) {
-  bool usage = false;
-  llvm::visitErrors(error, [&](const llvm::ErrorInfoBase &info) {
-    if (info.isA<Fault>())
-      usage |= static_cast<const Fault &>(info).getKind() == FaultKind::Usage;
-  });
-  return usage;
 }
 
 llvm::Expected<int> driver::runCheck(Session &session) {
@@ -363,6 +353,7 @@ llvm::Expected<int> driver::runCheck(Session &session) {
     report.file = path;
     llvm::Error error = checkFile(session, path, report);
     progress.clear();
+    // What is wrong with the command line is wrong for all files.
     if (error && isUsageFault(error))
       return std::move(error);
     if (error) {

@@ -122,14 +122,14 @@ llvm::Expected<int> driver::runCompile(Session &session) {
   if (options.json) {
     DType dtype = options.dtype.value_or(DType::F32);
     printJSON(llvm::json::Object{
-        {"spec", spec->name},
+        {"spec", toJSONText(spec->name)},
         {"form", driver::getName(Form::Recurrent)},
         {"emit", ::getName(options.emit)},
         {"dims", dimsToJSON(dims)},
         {"dtype", options.emit == Emit::Larc
                       ? llvm::json::Value(nullptr)
                       : llvm::json::Value(larc::getName(dtype))},
-        {"file", options.output},
+        {"file", toJSONText(options.output)},
         {"bytes", int64_t(numBytes)}});
   }
   return 0;

@@ -47,6 +47,11 @@ std::string formatNumber(double value, int digits = 3);
 /// A JSON number, or null where JSON has none (NaN and infinities).
 llvm::json::Value toJSON(double value);
 
+/// A JSON string; names of files need not be UTF-8.
+inline llvm::json::Value toJSONText(llvm::StringRef text) {
+  return llvm::json::fixUTF8(text);
+}
+
 /// A JSON list of sizes.
 llvm::json::Value toJSON(llvm::ArrayRef<int64_t> shape);
 

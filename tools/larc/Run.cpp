@@ -112,7 +112,7 @@ llvm::Expected<int> driver::runRun(Session &session) {
   llvm::Expected<Problem> problem =
       session.bind(*spec, std::move(file->tensors), *form, options.gradients);
   if (!problem)
-    return addFile(problem.takeError(), options.inputs);
+    return blameFile(problem.takeError(), options.inputs);
   llvm::Expected<TensorMap> results = session.compute(
       *spec, *problem, *form, options.gradients, "running " + spec->name);
   if (!results)
@@ -122,14 +122,13 @@ llvm::Expected<int> driver::runRun(Session &session) {
   if (options.json) {
     if (llvm::Error error = printJSONSummary(
             *results,
-            llvm::json::Object{
-                {"spec", spec->name},
-                {"form", driver::getName(*form)},
-                {"dtype", larc::getName(dtype)},
-                {"file", options.inputs},
-                {"outputs", options.outputs.empty()
-                                ? llvm::json::Value(nullptr)
-                                : llvm::json::Value(options.outputs)}}))
+            llvm::json::Object{{"spec", toJSONText(spec->name)},
+                               {"form", driver::getName(*form)},
+                               {"dtype", larc::getName(dtype)},
+                               {"file", toJSONText(options.inputs)},
+                               {"outputs", options.outputs.empty()
+                                               ? llvm::json::Value(nullptr)
+                                               : toJSONText(options.outputs)}}))
       return std::move(error);
   } else if (options.outputs.empty()) {
     std::string title = spec->name + ", form " + driver::getName(*form).str() +

@@ -110,6 +110,15 @@ void Session::noteOnce(const llvm::Twine &text) {
   printedNotes.push_back(std::move(line));
 }
 
+bool driver::isUsageFault(const llvm::Error &error) {
+  bool usage = false;
+  llvm::visitErrors(error, [&](const llvm::ErrorInfoBase &info) {
+    if (info.isA<Fault>())
+      usage |= static_cast<const Fault &>(info).getKind() == FaultKind::Usage;
+  });
+  return usage;
+}
+
 /// Makes all faults of `error` faults of `kind`; those that were of another get
 /// the file `path`.
 static llvm::Error changeKind(llvm::Error error, FaultKind kind,
@@ -120,6 +129,15 @@ static llvm::Error changeKind(llvm::Error error, FaultKind kind,
           return llvm::Error(std::move(fault));
         return llvm::make_error<Fault>(
             kind, path.str(), fault->getMessage().str(), fault->getNotes());
+      });
+}
+
+llvm::Error driver::blameFile(llvm::Error error, llvm::StringRef path) {
+  return llvm::handleErrors(
+      std::move(error), [&](std::unique_ptr<Fault> fault) -> llvm::Error {
+        llvm::Error same = llvm::Error(std::move(fault));
+        return isUsageFault(same) ? std::move(same)
+                                  : addFile(std::move(same), path);
       });
 }
 

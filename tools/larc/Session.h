@@ -118,8 +118,15 @@ private:
   std::vector<std::string> printedNotes;
 };
 
+/// Whether anything in `error` is wrong with the command line.
+bool isUsageFault(const llvm::Error &error);
+
 /// Makes `error` one of the command line: whatever went wrong came from there.
 llvm::Error blameCommandLine(llvm::Error error);
+
+/// Gives the faults of content in `error` the file `path`; those of the command
+/// line concern no file.
+llvm::Error blameFile(llvm::Error error, llvm::StringRef path);
 
 /// The dtype that results of `form` have.
 DType getResultDType(Form form, const Problem &problem);
