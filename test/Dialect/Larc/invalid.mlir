@@ -190,6 +190,11 @@ larc.recurrence @choice(%k) attributes(link = c of [a, b]) -> (o) { larc.yield %
 
 // -----
 
+// expected-error@+1 {{declares 'link' with choice 'a.b', which is not a letter and then letters, digits and '_'}}
+larc.recurrence @choice(%k) attributes(link = a of [a, a.b]) -> (o) { larc.yield %k }
+
+// -----
+
 // expected-error@+1 {{declares 'link' with choice 'a' twice}}
 larc.recurrence @choice(%k) attributes(link = a of [a, a]) -> (o) { larc.yield %k }
 
@@ -568,8 +573,16 @@ larc.recurrence @orthogonalize(%x[K, V]) -> (o[K, V]) {
 // -----
 
 larc.recurrence @orthogonalize(%x[K, V]) -> (o[K, V]) {
-  // expected-error@+1 {{needs a number of iterations that is not negative, not -5}}
+  // expected-error@+1 {{needs 0 to 100 iterations, not -5}}
   %o = larc.orthogonalize %x over K, V iterations(-5)
+  larc.yield %o
+}
+
+// -----
+
+larc.recurrence @orthogonalize(%x[K, V]) -> (o[K, V]) {
+  // expected-error@+1 {{needs 0 to 100 iterations, not 101}}
+  %o = larc.orthogonalize %x over K, V iterations(101)
   larc.yield %o
 }
 

@@ -176,11 +176,17 @@ struct SignatureVerifier {
                << "' with a period that is not positive";
       return success();
     case AttributeKind::Choice:
-      for (auto [i, choice] : llvm::enumerate(decl.getChoices()))
+      for (auto [i, choice] : llvm::enumerate(decl.getChoices())) {
+        if (!isIdentifier(choice))
+          return op.emitOpError("declares '")
+                 << decl.getName().getValue() << "' with choice '"
+                 << choice.getValue()
+                 << "', which is not a letter and then letters, digits and '_'";
         if (llvm::is_contained(decl.getChoices().take_front(i), choice))
           return op.emitOpError("declares '")
                  << decl.getName().getValue() << "' with choice '"
                  << choice.getValue() << "' twice";
+      }
       if (!llvm::is_contained(decl.getChoices(),
                               dyn_cast<StringAttr>(decl.getValue())))
         return op.emitOpError("declares '")

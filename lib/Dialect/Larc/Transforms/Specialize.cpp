@@ -152,10 +152,15 @@ LogicalResult larc::specialize(RecurrenceOp op, AttributeValues values) {
     AttributeDeclAttr decl = op.lookupAttribute(choice.getAttribute());
     resolveChoice(choice, cast<StringAttr>(decl.getValue()));
   }
-  op.getBody().walk([&](OrthogonalizeOp orthogonalize) {
-    if (auto name = dyn_cast<StringAttr>(orthogonalize.getIterations()))
-      orthogonalize.setIterationsAttr(op.lookupAttribute(name).getValue());
+  WalkResult iterations = op.getBody().walk([&](OrthogonalizeOp orthogonalize) {
+    auto name = dyn_cast<StringAttr>(orthogonalize.getIterations());
+    if (!name)
+      return WalkResult::advance();
+    orthogonalize.setIterationsAttr(op.lookupAttribute(name).getValue());
+    return WalkResult(orthogonalize.verify());
   });
+  if (iterations.wasInterrupted())
+    return failure();
   if (op.getPeriod() == 1) {
     op.getBody().walk([&](AnchorOp anchor) {
       anchor.replaceAllUsesWith(anchor.getState());
