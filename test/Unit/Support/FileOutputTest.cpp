@@ -178,6 +178,8 @@ TEST_F(FileOutput, SignalsLeaveNothing) {
     std::string path = pathOf("out");
     pid_t child = fork();
     if (child == 0) {
+      // Background jobs of a shell may inherit it ignored.
+      ::signal(signal, SIG_DFL);
       Error error = writeFileAtomically(path, [&](llvm::raw_ostream &os) {
         os << std::string(1 << 20, 'x');
         os.flush();
