@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "ShapeBinder.h"
+#include "ZeroSlices.h"
 #include "larc/Execution/Problem.h"
 #include "larc/Support/Error.h"
 #include "larc/Support/Spelling.h"
@@ -461,64 +462,29 @@ llvm::Error ProblemBinder::convert() {
 //===----------------------------------------------------------------------===//
 
 llvm::Error ProblemBinder::checkNonzero(const Slot &slot, StateDeclAttr decl) {
-  // Sum over the axes named, for each index of the others.
-  const Tensor &tensor = *slot.tensor;
-  ArrayRef<int64_t> shape = tensor.getShape();
-  SmallVector<bool> isSummed(shape.size(), false);
+  SmallVector<bool> isSummed(slot.dims.size(), false);
   for (auto [i, axis] : llvm::enumerate(decl.getAxes()))
     isSummed[i + 2] = llvm::is_contained(decl.getNonzero(), axis);
-  int64_t numSlices = 1;
-  SmallVector<int64_t> strides(shape.size(), 0);
-  for (int64_t i = int64_t(shape.size()) - 1; i >= 0; --i) {
-    if (isSummed[i])
-      continue;
-    strides[i] = numSlices;
-    numSlices *= shape[i];
-  }
-  std::vector<double> sums(numSlices, 0.0);
-  SmallVector<int64_t> index(shape.size(), 0);
-  for (int64_t element = 0; element < tensor.getNumElements(); ++element) {
-    int64_t slice = 0;
-    for (auto [i, stride] : llvm::zip(index, strides))
-      slice += i * stride;
-    double value = tensor.getAs<double>(element);
-    sums[slice] += value * value;
-    for (int64_t i = int64_t(shape.size()) - 1; i >= 0; --i) {
-      if (++index[i] < shape[i])
-        break;
-      index[i] = 0;
-    }
-  }
-
-  for (int64_t slice = 0; slice < numSlices; ++slice) {
-    // A norm that vanishes in the type it is computed in is zero as well.
-    bool isZero = problem.stateDType == DType::F64 ? sums[slice] == 0
-                                                   : float(sums[slice]) == 0;
-    if (!isZero)
-      continue;
-    SmallVector<std::string> place;
-    int64_t sequence = 0;
-    for (auto [i, dim] : llvm::enumerate(slot.dims)) {
-      if (isSummed[i])
-        continue;
-      int64_t at = slice / strides[i] % shape[i];
-      place.push_back(dim + " " + std::to_string(at));
-      if (i == 0)
-        sequence = at;
-    }
+  auto isUsed = [&](ArrayRef<int64_t> index) {
     // The anchor of a sequence that starts a period is not used.
-    if (slot.role == Role::Anchor && !isInsidePeriod(sequence))
-      continue;
-    std::string axes =
-        llvm::join(llvm::map_range(decl.getNonzero(),
-                                   [](StringAttr axis) { return axis.str(); }),
-                   ", ");
-    return makeFault(quoteName(slot.name) + " is zero along " + axes + " at " +
-                         llvm::join(place, ", "),
-                     {"the recurrence divides by the length of each slice of " +
-                      quoteName(slot.name) + " along " + axes});
-  }
-  return llvm::Error::success();
+    return slot.role != Role::Anchor || isInsidePeriod(index.front());
+  };
+  std::optional<SmallVector<int64_t>> zero =
+      findZeroSlice(*slot.tensor, isSummed, problem.stateDType, isUsed);
+  if (!zero)
+    return llvm::Error::success();
+  SmallVector<std::string> place;
+  for (auto [i, dim] : llvm::enumerate(slot.dims))
+    if (!isSummed[i])
+      place.push_back(dim + " " + std::to_string((*zero)[i]));
+  std::string axes =
+      llvm::join(llvm::map_range(decl.getNonzero(),
+                                 [](StringAttr axis) { return axis.str(); }),
+                 ", ");
+  return makeFault(quoteName(slot.name) + " is zero along " + axes + " at " +
+                       llvm::join(place, ", "),
+                   {"the recurrence divides by the length of each slice of " +
+                    quoteName(slot.name) + " along " + axes});
 }
 
 llvm::Error ProblemBinder::checkStates() {

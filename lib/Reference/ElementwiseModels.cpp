@@ -65,12 +65,10 @@ struct UnaryModel
 // Binary
 //===----------------------------------------------------------------------===//
 
-namespace {
-
 /// r = f(x, y) over one row.
 template <typename Fn, int64_t xStride, int64_t yStride>
-void evaluateRow(double *__restrict r, const double *x, const double *y,
-                 int64_t size) {
+static void evaluateRow(double *__restrict r, const double *x, const double *y,
+                        int64_t size) {
   for (int64_t i = 0; i < size; ++i)
     r[i] = Fn::eval(x[i * xStride], y[i * yStride]);
 }
@@ -78,8 +76,9 @@ void evaluateRow(double *__restrict r, const double *x, const double *y,
 /// Adds to the cotangent `c` of x (`first`) or y what the cotangent `g` of the
 /// result gives it.
 template <typename Fn, bool first, int64_t xStride, int64_t yStride>
-void differentiateRow(double *__restrict c, const double *g, const double *x,
-                      const double *y, const double *r, int64_t size) {
+static void differentiateRow(double *__restrict c, const double *g,
+                             const double *x, const double *y, const double *r,
+                             int64_t size) {
   auto term = [&](int64_t i) {
     double left = x[i * xStride], right = y[i * yStride];
     double factor =
@@ -99,6 +98,8 @@ void differentiateRow(double *__restrict c, const double *g, const double *x,
       c[i] += term(i);
   }
 }
+
+namespace {
 
 template <typename Fn>
 class BinaryInstruction final : public Instruction {
@@ -162,8 +163,10 @@ private:
   bool xActive, yActive;
 };
 
+} // namespace
+
 template <typename Fn>
-void addBinary(Operation *op, ProgramBuilder &builder) {
+static void addBinary(Operation *op, ProgramBuilder &builder) {
   View x = builder.getView(op->getOperand(0));
   View y = builder.getView(op->getOperand(1));
   View r = builder.allocate(cast<ArrayType>(op->getResult(0).getType()),
@@ -171,6 +174,8 @@ void addBinary(Operation *op, ProgramBuilder &builder) {
   builder.add(std::make_unique<BinaryInstruction<Fn>>(x, y, r));
   builder.setView(op->getResult(0), r);
 }
+
+namespace {
 
 template <typename OpTy, typename Fn>
 struct BinaryModel
@@ -201,9 +206,7 @@ struct ExtremeModel
 // Select
 //===----------------------------------------------------------------------===//
 
-namespace {
-
-bool holds(Predicate predicate, double lhs, double rhs) {
+static bool holds(Predicate predicate, double lhs, double rhs) {
   switch (predicate) {
   case Predicate::GT:
     return lhs > rhs;
@@ -220,6 +223,8 @@ bool holds(Predicate predicate, double lhs, double rhs) {
   }
   return false;
 }
+
+namespace {
 
 class SelectInstruction final : public Instruction {
 public:

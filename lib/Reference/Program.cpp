@@ -129,7 +129,7 @@ LogicalResult ProgramBuilder::buildArguments() {
        llvm::zip(program.operands, recurrence.getOperandArguments()))
     view = take(argument);
 
-  auto real = recurrence.getRealArguments().begin();
+  auto *real = recurrence.getRealArguments().begin();
   for (auto decl :
        recurrence.getAttributeDecls().getAsRange<AttributeDeclAttr>()) {
     if (decl.getKind() != AttributeKind::Real)

@@ -176,15 +176,15 @@ struct ReduceModel
 // Norm and normalisation
 //===----------------------------------------------------------------------===//
 
-namespace {
-
 /// n = |x| over the axes that n lacks.
-void computeNorm(const Nest<3> &squares, const View &n, double *v) {
+static void computeNorm(const Nest<3> &squares, const View &n, double *v) {
   fillArray(v, n, 0);
   multiplyAdd(squares, v, v, v, /*guard=*/false);
   for (int64_t i = n.offset, e = i + n.getNumElements(); i < e; ++i)
     v[i] = std::sqrt(v[i]);
 }
+
+namespace {
 
 class NormInstruction final : public Instruction {
 public:

@@ -15,7 +15,6 @@ using namespace larc::test;
 
 namespace {
 
-using testing::Test;
 using Values = std::vector<std::pair<std::string, std::string>>;
 
 class BindTest : public ExecutionTest {

@@ -137,7 +137,7 @@ TEST_F(OperationTest, Select) {
   expectValues(results, "out.o", {2, -3, -4, -5});
   expectValues(results, "grad.x", {0, 0, 0, 0});
   expectValues(results, "grad.y", {1, -1, -1, -1});
-  for (auto [predicate, expected] :
+  for (const auto &[predicate, expected] :
        {std::pair<const char *, std::vector<double>>("ge", {1, 0, 1, 0}),
         {"lt", {0, 1, 0, 0}},
         {"le", {0, 1, 1, 0}},
