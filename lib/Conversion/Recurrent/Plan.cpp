@@ -95,6 +95,16 @@ RecurrentPlan::create(RecurrenceOp op, const RecurrentOptions &options) {
     addOrder(decl.getAxes());
   for (auto decl : op.getOutputs().getAsRange<OutputDeclAttr>())
     addOrder(decl.getAxes());
+  // Arrays of none of these lie as the nests that make them walk.
+  op.getBody().walk([&](NestOp nest) {
+    for (Type result : nest.getResultTypes()) {
+      SmallVector<StringAttr> axes;
+      for (Attribute axis : nest.getAxes())
+        if (cast<ArrayType>(result).hasAxis(cast<StringAttr>(axis)))
+          axes.push_back(cast<StringAttr>(axis));
+      addOrder(axes);
+    }
+  });
   plan.chooseBlocks(options.cacheBytes);
   return plan;
 }
