@@ -27,7 +27,12 @@ static constexpr unsigned peakSums = 12;
 /// Bytes of each of the two arrays that the copy goes between, over all
 /// threads: beyond every cache.
 static constexpr size_t copyBytes = size_t(128) << 20;
-static constexpr int repeats = 5;
+static constexpr int copyRepeats = 5;
+/// Bursts of multiply-adds, of one or two milliseconds: as short as the calls
+/// that are held against them, since other work on the machine interrupts long
+/// ones more.
+static constexpr int peakRepeats = 60;
+static constexpr int64_t peakRounds = 300'000;
 
 /// `void peak(i64 n, ptr out)`: n rounds of `peakSums` independent
 /// multiply-adds.
@@ -120,12 +125,12 @@ llvm::Expected<MachineLimits> larc::measureLimits(DType type,
   auto *peak = symbol->toPtr<void (*)(int64_t, void *)>();
 
   MachineLimits limits;
-  constexpr int64_t rounds = 4'000'000;
-  double flops = 2.0 * peakSums * lanes * static_cast<double>(rounds) * threads;
-  for (int i = 0; i < repeats; ++i) {
+  double flops =
+      2.0 * peakSums * lanes * static_cast<double>(peakRounds) * threads;
+  for (int i = 0; i < peakRepeats; ++i) {
     double seconds = timeTogether(threads, [&](unsigned) {
       alignas(64) char memory[64] = {};
-      peak(rounds, memory);
+      peak(peakRounds, memory);
     });
     limits.gflops = std::max(limits.gflops, flops / seconds * 1e-9);
   }
@@ -138,7 +143,7 @@ llvm::Expected<MachineLimits> larc::measureLimits(DType type,
   if (!to)
     return to.takeError();
   size_t part = copyBytes / threads;
-  for (int i = 0; i < repeats; ++i) {
+  for (int i = 0; i < copyRepeats; ++i) {
     double seconds = timeTogether(threads, [&](unsigned thread) {
       std::memcpy(to->getRawData() + thread * part,
                   from->getRawData() + thread * part, part);

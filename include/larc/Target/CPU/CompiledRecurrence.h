@@ -72,7 +72,7 @@ mlir::LogicalResult emitCPU(RecurrenceOp recurrence, const CPUOptions &options,
                             const CompileHooks &hooks = {});
 
 /// The measured limits of this machine for f32 or f64: best of interleaved
-/// repeats of about 20 ms each.
+/// repeats of a few milliseconds.
 struct MachineLimits {
   double gflops = 0; ///< multiply-add peak of `threads` threads, two flops each
   double copyGBps = 0; ///< bytes read plus written a second by a large copy
