@@ -178,8 +178,12 @@ TEST_F(FileOutput, SignalsLeaveNothing) {
     std::string path = pathOf("out");
     pid_t child = fork();
     if (child == 0) {
-      // Background jobs of a shell may inherit it ignored.
-      ::signal(signal, SIG_DFL);
+      // Background jobs of a shell may inherit it ignored. A handler that an
+      // earlier test made LLVM install must stay.
+      struct sigaction inherited;
+      if (sigaction(signal, nullptr, &inherited) == 0 &&
+          inherited.sa_handler == SIG_IGN)
+        ::signal(signal, SIG_DFL);
       Error error = writeFileAtomically(path, [&](llvm::raw_ostream &os) {
         os << std::string(1 << 20, 'x');
         os.flush();
