@@ -28,11 +28,11 @@ static constexpr unsigned peakSums = 12;
 /// threads: beyond every cache.
 static constexpr size_t copyBytes = size_t(128) << 20;
 static constexpr int copyRepeats = 5;
-/// Bursts of multiply-adds, of one or two milliseconds: as short as the calls
-/// that are held against them, since other work on the machine interrupts long
-/// ones more.
-static constexpr int peakRepeats = 60;
-static constexpr int64_t peakRounds = 300'000;
+/// Bursts of multiply-adds, of two to three milliseconds: about as long as the
+/// calls that are held against them, since other work on the machine interrupts
+/// long ones more.
+static constexpr int peakRepeats = 20;
+static constexpr int64_t peakRounds = 1'200'000;
 
 /// `void peak(i64 n, ptr out)`: n rounds of `peakSums` independent
 /// multiply-adds.
