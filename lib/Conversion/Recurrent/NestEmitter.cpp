@@ -28,6 +28,12 @@ static bool hasAxis(const Buffer &buffer, StringAttr axis) {
   return llvm::is_contained(buffer.axes, axis);
 }
 
+/// Whether elements along `axis` lie one after another.
+static bool isDenseAlong(const Buffer &buffer, StringAttr axis) {
+  return !buffer.axes.empty() && buffer.axes.back() == axis &&
+         cast<MemRefType>(buffer.memref.getType()).isLastDimUnitStride();
+}
+
 /// The element that leaves a reduction as it is.
 static double identityOf(ReduceKind kind) {
   switch (kind) {
@@ -368,7 +374,7 @@ NestEmitter::Values NestEmitter::load(OpBuilder &builder, const Buffer &buffer,
     auto type = VectorType::get({piece.width}, plan.computeType);
     Value first = arith::AddIOp::create(builder, loc, base,
                                         index(builder, loc, piece.offset));
-    if (buffer.axes.back() == lane) {
+    if (isDenseAlong(buffer, lane)) {
       values.push_back(vector::LoadOp::create(builder, loc, type, buffer.memref,
                                               indicesOf(buffer, scope, first)));
       continue;
@@ -398,7 +404,7 @@ void NestEmitter::store(OpBuilder &builder, const Values &values,
     }
     Value first = arith::AddIOp::create(builder, loc, base,
                                         index(builder, loc, piece.offset));
-    if (buffer.axes.back() == lane) {
+    if (isDenseAlong(buffer, lane)) {
       vector::StoreOp::create(builder, loc, value, buffer.memref,
                               indicesOf(buffer, scope, first));
       continue;
@@ -605,7 +611,8 @@ void NestEmitter::emitCopy(OpBuilder &builder, Location loc,
     return permuted;
   };
   SmallVector<int64_t> extents = plan.getExtents(to.axes);
-  if (to.axes.empty() || from.axes.back() != to.axes.back()) {
+  if (to.axes.empty() || !isDenseAlong(from, to.axes.back()) ||
+      !isDenseAlong(to, to.axes.back())) {
     emitLoopsOver(
         builder, loc, extents, [&](OpBuilder &inner, ValueRange indices) {
           Value value =

@@ -73,8 +73,9 @@ RecurrentPlan::create(RecurrenceOp op, const RecurrentOptions &options) {
                         op.getOutputs().size(), plan.computeType,
                         plan.outputTypes)))
     return failure();
-  plan.lanes =
-      std::max<int64_t>(options.vectorBits / plan.computeType.getWidth(), 1);
+  // Remainders and sums over lanes halve vectors.
+  plan.lanes = llvm::bit_floor(
+      std::max(options.vectorBits / plan.computeType.getWidth(), 1u));
 
   // Nests say how they walk arrays; declarations how tensors lie in memory.
   op.getBody().walk([&](NestOp nest) {

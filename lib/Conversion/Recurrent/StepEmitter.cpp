@@ -72,8 +72,11 @@ bool StepEmitter::isDeadAfter(Value value, Operation *op, Frame &frame) {
         continue;
       }
       // A fold or fire owns what it carries, unless its region reads it as
-      // well.
+      // well: by itself or slice by slice.
       if (use.getOwner() != op)
+        return false;
+      if (auto fold = dyn_cast<FoldOp>(op);
+          fold && llvm::is_contained(fold.getSources(), value))
         return false;
       continue;
     }
@@ -134,6 +137,10 @@ Buffer StepEmitter::chooseResultBuffer(OpResult result, NestOp nest,
       continue;
     const Buffer &output =
         frame.outputs[use.getOperandNumber() - frame.carried.size()];
+    // All blocks of columns compute what lacks their axis, each for itself:
+    // none may read there what another has written in part.
+    if (plan.splitAxis && !llvm::is_contained(output.axes, plan.splitAxis))
+      continue;
     if (cast<MemRefType>(output.memref.getType()).getElementType() ==
             plan.computeType &&
         ArrayRef(output.axes) == ArrayRef(plan.getOrder(type)))
