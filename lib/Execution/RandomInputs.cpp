@@ -34,7 +34,7 @@ private:
   llvm::Error requireAxes(ArrayRef<StringAttr> axes);
   llvm::Error draw(const std::string &name, ArrayRef<int64_t> leading,
                    ArrayRef<StringAttr> axes, Domain domain = Domain::Normal,
-                   StringAttr domainAxis = {});
+                   StringAttr domainAxis = {}, DenseF64ArrayAttr range = {});
   llvm::Error drawAll();
   bool hasSizes(ArrayRef<StringAttr> axes) const {
     return llvm::all_of(
@@ -136,7 +136,7 @@ llvm::Error InputMaker::requireAxes(ArrayRef<StringAttr> axes) {
 
 llvm::Error InputMaker::draw(const std::string &name, ArrayRef<int64_t> leading,
                              ArrayRef<StringAttr> axes, Domain domain,
-                             StringAttr domainAxis) {
+                             StringAttr domainAxis, DenseF64ArrayAttr range) {
   if (llvm::Error error = requireAxes(axes))
     return error;
   SmallVector<int64_t> shape(leading);
@@ -165,6 +165,9 @@ llvm::Error InputMaker::draw(const std::string &name, ArrayRef<int64_t> leading,
     break;
   case Domain::Interval:
     fillUniform(random, values);
+    if (range)
+      for (double &value : values)
+        value = range[0] + (range[1] - range[0]) * value;
     break;
   case Domain::Softmax:
     fillSoftmax(random, values, shape, along);
@@ -187,8 +190,9 @@ llvm::Error InputMaker::drawAll() {
     std::string name = decl.getName().str();
     auto own = headCounts.find(name);
     int64_t count = own == headCounts.end() ? heads : own->second;
-    if (llvm::Error error = draw(name, {batch, tokens, count}, decl.getAxes(),
-                                 decl.getDomain(), decl.getDomainAxis()))
+    if (llvm::Error error =
+            draw(name, {batch, tokens, count}, decl.getAxes(), decl.getDomain(),
+                 decl.getDomainAxis(), decl.getRange()))
       return error;
   }
   for (auto [decl, argument] :
@@ -196,8 +200,9 @@ llvm::Error InputMaker::drawAll() {
                  recurrence.getConstantArguments())) {
     if (argument.use_empty())
       continue;
-    if (llvm::Error error = draw(decl.getName().str(), {heads}, decl.getAxes(),
-                                 decl.getDomain(), decl.getDomainAxis()))
+    if (llvm::Error error =
+            draw(decl.getName().str(), {heads}, decl.getAxes(),
+                 decl.getDomain(), decl.getDomainAxis(), decl.getRange()))
       return error;
   }
 

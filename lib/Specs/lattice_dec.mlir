@@ -24,7 +24,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-larc.recurrence @lattice_dec(%q[M], %k[M], %v[D], %gamma: coefficient, %mu: coefficient)
+larc.recurrence @lattice_dec(%q[M], %k[M], %v[D],
+                             %gamma: coefficient, %mu: coefficient interval(0.5, 1))
     state(%S[D, M] required nonzero(D))
     attributes(period = period(1), form = gradient of [gradient, gate],
                normalize = token of [token, period, both])

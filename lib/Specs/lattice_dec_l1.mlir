@@ -21,8 +21,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-larc.recurrence @lattice_dec_l1(%q[M], %k[M], %v[D], %gamma: coefficient, %mu: coefficient,
-                                %threshold: coefficient)
+larc.recurrence @lattice_dec_l1(%q[M], %k[M], %v[D],
+                                %gamma: coefficient, %mu: coefficient interval(0.5, 1),
+                                %threshold: coefficient interval(0, 0.02))
     state(%S[D, M] required nonzero(D))
     attributes(period = period(1))
     -> (o[D])

@@ -180,8 +180,8 @@ public:
       addState(tensor);
     }
     SmallVector<unsigned> anchored = op.getAnchoredStates();
-    for (auto [i, state] : llvm::enumerate(anchored))
-      addState(i < problem.anchors.size() ? problem.anchors[i] : nullptr);
+    for (unsigned state : anchored)
+      addState(problem.anchors[state]);
     for (unsigned state : anchored) {
       std::string name =
           "final.anchor." +

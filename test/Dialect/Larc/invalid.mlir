@@ -16,7 +16,7 @@ larc.recurrence @number(%0) -> (o) { larc.yield %0 }
 
 // -----
 
-// expected-error@+1 {{unknown kind or domain 'gates': kinds are data, gate, coefficient; domains normal, unit(axis), log_decay, interval, softmax(axis)}}
+// expected-error@+1 {{unknown kind or domain 'gates': kinds are data, gate, coefficient; domains normal, unit(axis), log_decay, interval(low, high), softmax(axis)}}
 larc.recurrence @kind(%g: gates) -> (o) { larc.yield %g }
 
 // -----
@@ -1146,4 +1146,18 @@ larc.recurrence @nest(%x[K]) -> (o[K]) {
     larc.yield %e
   }) : () -> ()
   larc.yield %x
+}
+
+// -----
+
+// expected-error@+1 {{declares 'a' with a range that is not an interval: two increasing numbers}}
+larc.recurrence @range(%a: coefficient interval(1, 0.5)) -> (o) {
+  larc.yield %a
+}
+
+// -----
+
+// expected-error@+1 {{expected ','}}
+larc.recurrence @range(%a: coefficient interval(1)) -> (o) {
+  larc.yield %a
 }

@@ -20,10 +20,10 @@ larc.recurrence @no_operand() constant(%u[K]) state(%S[K]) -> (o[K]) {
 }
 
 // Kinds and domains; the usual domain of a kind is not written.
-// CHECK-LABEL: larc.recurrence @kinds(%a, %b, %c: gate, %d: coefficient, %e[K]: data unit(K), %f[L, K]: coefficient softmax(L), %g: gate normal, %h: data interval, %i: data log_decay)
+// CHECK-LABEL: larc.recurrence @kinds(%a, %b, %c: gate, %d: coefficient, %e[K]: data unit(K), %f[L, K]: coefficient softmax(L), %g: gate normal, %h: data interval, %i: data log_decay, %j: coefficient interval(0.5, 1.0))
 larc.recurrence @kinds(%a, %b: data normal, %c: gate log_decay, %d: coefficient interval,
                        %e[K]: unit(K), %f[L, K]: coefficient softmax(L), %g: gate normal,
-                       %h: interval, %i: log_decay) -> (o) {
+                       %h: interval, %i: log_decay, %j: coefficient interval(0.5, 1)) -> (o) {
   larc.yield %a
 }
 

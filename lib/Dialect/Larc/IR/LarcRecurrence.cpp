@@ -11,6 +11,8 @@
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
 
+#include <cmath>
+
 using namespace mlir;
 using namespace larc;
 
@@ -110,6 +112,14 @@ struct SignatureVerifier {
         return op.emitOpError("declares '")
                << decl.getName().getValue()
                << "' with a domain along an axis that it lacks";
+      if (DenseF64ArrayAttr range = decl.getRange())
+        if (decl.getDomain() != Domain::Interval || range.size() != 2 ||
+            !std::isfinite(range[0]) || !std::isfinite(range[1]) ||
+            !(range[0] < range[1]))
+          return op.emitOpError("declares '")
+                 << decl.getName().getValue()
+                 << "' with a range that is not an interval: two increasing "
+                    "numbers";
     }
     return success();
   }

@@ -105,9 +105,23 @@ struct SignatureParser {
     return success();
   }
 
+  /// `(0.5, 1)` if present.
+  ParseResult parseOptionalRange(DenseF64ArrayAttr &range) {
+    if (failed(parser.parseOptionalLParen()))
+      return success();
+    FloatAttr low, high;
+    if (asm_format::parseReal(parser, low) || parser.parseComma() ||
+        asm_format::parseReal(parser, high) || parser.parseRParen())
+      return failure();
+    range = builder.getDenseF64ArrayAttr(
+        {low.getValueAsDouble(), high.getValueAsDouble()});
+    return success();
+  }
+
   /// `: kind domain(axis)` if present, either part optional.
   ParseResult parseOptionalKind(OperandKind &kind, Domain &domain,
-                                StringAttr &domainAxis) {
+                                StringAttr &domainAxis,
+                                DenseF64ArrayAttr &range) {
     kind = OperandKind::Data;
     domain = Domain::Normal;
     if (failed(parser.parseOptionalColon()))
@@ -128,8 +142,10 @@ struct SignatureParser {
       return parser.emitError(loc) << "unknown kind or domain '" << keyword
                                    << "': kinds are data, gate, coefficient; "
                                    << "domains normal, unit(axis), log_decay, "
-                                      "interval, softmax(axis)";
+                                      "interval(low, high), softmax(axis)";
     domain = *known;
+    if (domain == Domain::Interval)
+      return parseOptionalRange(range);
     if (domain != Domain::Unit && domain != Domain::Softmax)
       return success();
     return failure(parser.parseLParen() ||
@@ -147,12 +163,13 @@ struct SignatureParser {
       FamilyDeclAttr family;
       OperandKind kind;
       Domain domain;
+      DenseF64ArrayAttr range;
       if (parseName(argument, name) || parseOptionalAxes(axes) ||
           parseOptionalFamily(family) ||
-          parseOptionalKind(kind, domain, domainAxis))
+          parseOptionalKind(kind, domain, domainAxis, range))
         return failure();
       auto decl = OperandDeclAttr::get(context, name, axes, kind, domain,
-                                       domainAxis, family);
+                                       domainAxis, range, family);
       list.push_back(decl);
       addArgument(argument, decl.getArgumentType());
       return success();
@@ -423,7 +440,7 @@ static void printOperand(raw_ostream &os, OperandDeclAttr decl) {
   printAxesIn(os, '[', decl.getAxes(), ']');
   printFamily(os, decl.getFamily());
   bool usualDomain = decl.getDomain() == usualDomainOf(decl.getKind()) &&
-                     !decl.getDomainAxis();
+                     !decl.getDomainAxis() && !decl.getRange();
   if (usualDomain && decl.getKind() == OperandKind::Data)
     return;
   os << ": " << stringifyOperandKind(decl.getKind());
@@ -432,6 +449,14 @@ static void printOperand(raw_ostream &os, OperandDeclAttr decl) {
   os << ' ' << stringifyDomain(decl.getDomain());
   if (StringAttr axis = decl.getDomainAxis())
     printAxesIn(os, '(', axis, ')');
+  if (DenseF64ArrayAttr range = decl.getRange()) {
+    Builder builder(decl.getContext());
+    os << '(';
+    llvm::interleaveComma(range.asArrayRef(), os, [&](double bound) {
+      asm_format::printReal(os, builder.getF64FloatAttr(bound));
+    });
+    os << ')';
+  }
 }
 
 static void printOperands(raw_ostream &os, ArrayAttr decls) {

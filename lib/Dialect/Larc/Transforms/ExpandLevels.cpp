@@ -142,7 +142,7 @@ LogicalResult LevelExpander::run() {
     return OperandDeclAttr::get(context, withLevel(decl.getName(), level),
                                 memberAxes(decl.getAxes(), family, level),
                                 decl.getKind(), decl.getDomain(), domainAxis,
-                                nullptr);
+                                decl.getRange(), nullptr);
   };
   auto makeState = [&](StateDeclAttr decl, int64_t level) {
     FamilyDeclAttr family = decl.getFamily();

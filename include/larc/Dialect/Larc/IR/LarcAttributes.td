@@ -99,13 +99,15 @@ def Larc_OperandDeclAttr : Larc_Attr<"OperandDecl", "operand"> {
     `axes` is the memory layout, outermost first: a token operand has shape
     `[B, T, heads, axes]`, a constant `[H, axes]`. `kind` decides which dtype
     option applies, `domain` what random inputs are drawn from (`unit` and
-    `softmax` along `domain_axis`).
+    `softmax` along `domain_axis`, `interval` between the two numbers of `range`, by
+    default 0 and 1).
   }];
   let parameters = (ins "::mlir::StringAttr":$name,
                         Larc_NameList:$axes,
                         EnumParameter<Larc_OperandKind>:$kind,
                         EnumParameter<Larc_Domain>:$domain,
                         OptionalParameter<"::mlir::StringAttr">:$domain_axis,
+                        OptionalParameter<"::mlir::DenseF64ArrayAttr">:$range,
                         OptionalParameter<"::larc::FamilyDeclAttr">:$family);
   let assemblyFormat = "`<` struct(params) `>`";
   let extraClassDeclaration = [{

@@ -47,7 +47,7 @@ def Larc_RecurrenceOp : Larc_Op<"recurrence", [
 
     Brackets after a name list the axes in memory order; a scalar has none. An
     operand may name its kind (`data`, `gate`, `coefficient`) and the domain of random
-    inputs (`normal`, `unit(K)`, `log_decay`, `interval`, `softmax(L)`); the defaults
+    inputs (`normal`, `unit(K)`, `log_decay`, `interval(low, high)`, `softmax(L)`); the defaults
     are `data normal`, `gate log_decay` and `coefficient interval`. A state may give its
     initial value (`= -inf`), or be `required` and `nonzero(D)`. `per L from 1 sizes(n)`
     declares a family, one member for each level.
