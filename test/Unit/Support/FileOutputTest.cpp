@@ -30,6 +30,12 @@ namespace {
 /// A fresh folder for each test.
 class FileOutput : public ::testing::Test {
 protected:
+  static void SetUpTestSuite() {
+    // Background jobs of a shell may inherit signals ignored. To be undone
+    // before the first file makes LLVM install its handlers.
+    for (int signal : {SIGINT, SIGTERM, SIGHUP})
+      ::signal(signal, SIG_DFL);
+  }
   void SetUp() override {
     ASSERT_FALSE(llvm::sys::fs::createUniqueDirectory("larc-output", folder));
   }
@@ -178,12 +184,6 @@ TEST_F(FileOutput, SignalsLeaveNothing) {
     std::string path = pathOf("out");
     pid_t child = fork();
     if (child == 0) {
-      // Background jobs of a shell may inherit it ignored. A handler that an
-      // earlier test made LLVM install must stay.
-      struct sigaction inherited;
-      if (sigaction(signal, nullptr, &inherited) == 0 &&
-          inherited.sa_handler == SIG_IGN)
-        ::signal(signal, SIG_DFL);
       Error error = writeFileAtomically(path, [&](llvm::raw_ostream &os) {
         os << std::string(1 << 20, 'x');
         os.flush();
