@@ -8,7 +8,7 @@
 #   larc, larc-opt, larc-lsp-server     the tools of the build
 #   FileCheck, not, count, split-file   LLVM's
 #   %data             test/Data
-#   %larc_src_root    the root of the checkout
+#   %larc_src_root    the root of the checkout; %larc_obj_root of the build
 #   %larc_version     the project's version
 #   %host_cc          the C compiler; %host_cxx the C++ compiler
 #   %python           a Python 3
@@ -59,6 +59,7 @@ llvm_config.add_tool_substitutions(
 
 config.substitutions.append(("%data", os.path.join(config.test_source_root, "Data")))
 config.substitutions.append(("%larc_src_root", config.larc_src_root))
+config.substitutions.append(("%larc_obj_root", config.larc_obj_root))
 config.substitutions.append(("%larc_version", config.larc_version))
 config.substitutions.append(("%host_cxx", config.host_cxx))
 config.substitutions.append(("%host_cc", config.host_cc))
