@@ -8,16 +8,16 @@
 
 // What `larc compile --emit=obj` emits for a recurrence NAME:
 //
-//   void larc_NAME(const larc_call *call, int64_t first, int64_t last, void
-//   *scratch); extern const int64_t larc_NAME_scratch_bytes; // scratch memory
-//   of one thread extern const int64_t larc_NAME_blocks;        // tasks of one
-//   head
+//   void larc_NAME(const larc_call *call, int64_t first, int64_t last,
+//                  void *scratch);
+//   extern const int64_t larc_NAME_scratch_bytes;  // scratch memory, a thread
+//   extern const int64_t larc_NAME_blocks;         // tasks of one head
 //
 // A call has `sequences * heads * larc_NAME_blocks` tasks. The function runs
 // tasks [first, last) in the calling thread; tasks are independent, so that
 // several threads may run disjoint ranges with a scratch memory (64-byte
 // aligned) each. It allocates nothing and calls nothing but functions of the C
-// library's mathematics.
+// library on numbers and memory. docs/architecture.md has an example.
 //
 //===----------------------------------------------------------------------===//
 
