@@ -128,9 +128,10 @@ private:
   Value bound(const Value &x) {
     return chance(50) ? unary("tanh", x) : unary("sin", x);
   }
-  /// A sum, made small: many rounded terms stay near.
-  Value boundSum(const Value &x) {
-    return bound(binary("mul", x, constant("0.125")));
+  /// A sum over `over`, made a mean: tokens must not blow up roundings.
+  Value boundSum(const Value &x, const Axes &over) {
+    std::string factor = std::to_string(1.0 / double(elements(over)));
+    return bound(binary("mul", x, constant(factor)));
   }
   Value positive(const Value &x) {
     return binary("add", unary("softplus", x), constant("0.4"));
@@ -139,7 +140,8 @@ private:
     Axes extra = subtract(x.axes, axes);
     if (!extra.empty())
       x = boundSum(emit("reduce sum " + x.name + " over " + list(extra),
-                        subtract(x.axes, extra)));
+                        subtract(x.axes, extra)),
+                   extra);
     if (!subtract(axes, x.axes).empty())
       x = emit("broadcast " + x.name + " to [" + list(axes) + "]", axes);
     return x;
@@ -314,7 +316,8 @@ Value Generator::operation(int depth) {
     Axes all = unite(x.axes, y.axes), over = someAxes(all);
     return boundSum(
         emit("contract " + x.name + ", " + y.name + " over " + list(over),
-             subtract(all, over)));
+             subtract(all, over)),
+        over);
   }
   case 10: {
     Value x = anyWithAxis();
@@ -322,7 +325,8 @@ Value Generator::operation(int depth) {
     return boundSum(emit(oneOf<std::string>({"reduce sum ", "reduce max ",
                                              "reduce min ", "norm "}) +
                              x.name + " over " + list(over),
-                         subtract(x.axes, over)));
+                         subtract(x.axes, over)),
+                    over);
   }
   case 11: {
     Value x = anyWithAxis();
@@ -349,7 +353,8 @@ Value Generator::operation(int depth) {
     Value product = binary("mul", renamed, x);
     return boundSum(emit("contract " + product.name + ", " + renamed.name +
                              " over " + other,
-                         subtract(product.axes, {other})));
+                         subtract(product.axes, {other})),
+                    {other});
   }
   case 13: {
     Value x = anyWithAxis();
