@@ -88,4 +88,61 @@ TEST_F(RegressionTest, OutputOfAllBlocks) {
               {{"K", 240}, {"V", 128}}, {1, 40, 2, {}, {}, {}, 100});
 }
 
+//===----------------------------------------------------------------------===//
+// Blocks of columns
+//===----------------------------------------------------------------------===//
+
+// States larger than the cache whose columns are independent: sequences too
+// short for the blocks to be copied together, and others; two states, an
+// anchor, a fold, a constant and a region along the columns.
+constexpr llvm::StringLiteral blocks = R"(
+  larc.recurrence @r(%q[K], %k[n, K], %v[V, n], %w[V]) constant(%u[V])
+      state(%S[K, V], %z[V] = 0.5) attributes(steps = period(3))
+      -> (o[V], p[K]) {
+    %A = larc.anchor %S
+    %a = larc.contract %A, %q over K
+    %b = larc.tanh %a
+    %f = larc.fold n over(%kj = %k, %vj = %v) iter(%X = %S) {
+      %c = larc.mul %vj, %b
+      %d = larc.mul %kj, %c
+      %half = larc.constant 0.5
+      %e = larc.mul %X, %half
+      %Y = larc.add %e, %d
+      larc.yield %Y
+    }
+    %r, %y = larc.fire every 1 iter(%X = %f, %x = %z) {
+      %c = larc.mul %X, %u
+      %Y = larc.tanh %c
+      %d = larc.add %x, %w
+      %e = larc.sin %d
+      larc.yield %Y, %e
+    }
+    %g = larc.contract %r, %q over K
+    %o = larc.mul %g, %y
+    %p = larc.square %q
+    larc.yield %r, %y, %o, %p
+  })";
+
+TEST_F(RegressionTest, BlocksOfColumns) {
+  for (int64_t tokens : {0, 1, 7, 8, 19})
+    checkSource(blocks, {{"K", 100}, {"V", 128}, {"n", 2}},
+                {2, tokens, 2, {}, {}, {}, 100});
+}
+
+TEST_F(RegressionTest, BlocksOfColumnsPacked) {
+  checkSource(blocks, {{"K", 100}, {"V", 128}, {"n", 2}},
+              {1, 0, 2, {9, 0, 3, 12}, {{"q", 1}}, {4, 3, 1, 0}, 100});
+  checkSource(blocks, {{"K", 100}, {"V", 128}, {"n", 2}},
+              {1, 0, 2, {9, 0, 3, 12}, {{"q", 1}}, {}, 0});
+}
+
+// The states lie in another order than the loops walk them.
+TEST_F(RegressionTest, BlocksOfTransposedColumns) {
+  std::string source = blocks.str();
+  source.replace(source.find("%S[K, V]"), 8, "%S[V, K]");
+  for (int64_t tokens : {1, 8})
+    checkSource(source, {{"K", 100}, {"V", 128}, {"n", 2}},
+                {1, tokens, 2, {}, {}, {}, 50});
+}
+
 } // namespace
