@@ -30,6 +30,9 @@
 extern "C" {
 #endif
 
+// Names as C has them.
+// NOLINTBEGIN(readability-identifier-naming)
+
 /// A tensor of a call. Strides are in elements; the axes after the head are
 /// dense, in the order of the recurrence's declaration.
 typedef struct larc_tensor {
@@ -58,6 +61,8 @@ typedef struct larc_call {
   const int64_t *positions; ///< [sequences] tokens seen before
   const larc_tensor *tensors;
 } larc_call;
+
+// NOLINTEND(readability-identifier-naming)
 
 #ifdef __cplusplus
 }

@@ -76,7 +76,7 @@ unsigned NestEmitter::depthOf(Value value) {
       depth = std::max(depth, depthOf(operand));
   } else {
     for (StringAttr axis : cast<ArrayType>(value.getType()).getAxes()) {
-      auto loop = llvm::find(outer, axis);
+      auto *loop = llvm::find(outer, axis);
       if (loop != outer.end())
         depth = std::max<unsigned>(depth, loop - outer.begin() + 1);
     }

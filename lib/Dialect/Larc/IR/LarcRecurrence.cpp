@@ -23,11 +23,9 @@ using namespace larc;
 // Verification
 //===----------------------------------------------------------------------===//
 
-namespace {
-
 /// A letter or '_' and then letters, digits and '_': what the syntax takes as
 /// the name of a tensor.
-bool isIdentifier(StringAttr name) {
+static bool isIdentifier(StringAttr name) {
   StringRef text = name.getValue();
   return !text.empty() && !llvm::isDigit(text.front()) &&
          llvm::all_of(text,
@@ -35,9 +33,11 @@ bool isIdentifier(StringAttr name) {
 }
 
 /// The axes that every tensor has in front of its own.
-bool isReservedAxis(StringAttr axis) {
+static bool isReservedAxis(StringAttr axis) {
   return llvm::is_contained({"B", "T", "H", "N"}, axis.getValue());
 }
+
+namespace {
 
 /// The declarations of a recurrence against each other.
 struct SignatureVerifier {

@@ -61,9 +61,9 @@ struct SizeBinder {
 
   LogicalResult checkSlices() {
     WalkResult walked = op.getBody().walk([&](SliceOp slice) -> WalkResult {
-      auto size = sizes.find(slice.getAxisAttr());
+      auto *size = sizes.find(slice.getAxisAttr());
       if (slice.getIndex() || size == sizes.end() ||
-          slice.getOffset() < size->second)
+          int64_t(slice.getOffset()) < size->second)
         return WalkResult::advance();
       slice.emitError() << "index " << slice.getOffset()
                         << " is outside of axis '" << slice.getAxis()
@@ -84,7 +84,7 @@ struct SizeBinder {
       BlockArgument argument = arguments[index++];
       auto number = dyn_cast<FloatAttr>(decl.getValue());
       if (auto function = dyn_cast<SizeFnAttr>(decl.getValue())) {
-        auto size = sizes.find(function.getAxis());
+        auto *size = sizes.find(function.getAxis());
         if (size == sizes.end())
           continue;
         number = builder.getF64FloatAttr(function.evaluate(size->second));

@@ -133,7 +133,7 @@ LogicalResult LevelExpander::run() {
   MLIRContext *context = op.getContext();
   Region region;
   Block &block = region.emplaceBlock();
-  auto argument = op.getBody().args_begin();
+  auto *argument = op.getBody().args_begin();
   auto makeOperand = [&](OperandDeclAttr decl, int64_t level) {
     FamilyDeclAttr family = decl.getFamily();
     StringAttr domainAxis = decl.getDomainAxis();

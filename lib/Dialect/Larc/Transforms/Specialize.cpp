@@ -103,7 +103,7 @@ static LogicalResult setAttributes(RecurrenceOp op, AttributeValues values) {
   SmallVector<Attribute> decls(op.getAttributeDecls().getValue());
   for (const auto &[name, text] : values) {
     const std::string &wanted = name;
-    auto it = llvm::find_if(decls, [&](Attribute decl) {
+    auto *it = llvm::find_if(decls, [&](Attribute decl) {
       return cast<AttributeDeclAttr>(decl).getName() == wanted;
     });
     if (it == decls.end())
