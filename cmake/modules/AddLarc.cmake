@@ -122,22 +122,6 @@ function(add_larc_doc)
   add_mlir_doc(${ARGV})
 endfunction()
 
-# Adds the subdirectories that have a CMakeLists.txt.
-function(larc_add_subdirectories)
-  foreach(dir ${ARGN})
-    if(EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/${dir}/CMakeLists.txt)
-      add_subdirectory(${dir})
-    else()
-      # Configure again when it appears.
-      set(watched ${CMAKE_CURRENT_SOURCE_DIR})
-      if(IS_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR}/${dir})
-        list(APPEND watched ${CMAKE_CURRENT_SOURCE_DIR}/${dir})
-      endif()
-      set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${watched})
-    endif()
-  endforeach()
-endfunction()
-
 # Installs headers, generated headers and the CMake package, so that
 # `find_package(larc)` works from the build tree and from the install tree.
 function(larc_install_package)
