@@ -114,14 +114,6 @@ function(add_larc_fuzzer name)
   add_dependencies(larc-fuzzers ${name})
 endfunction()
 
-# Adds the documentation page OUTPUT.md, generated from FILE.td by the
-# mlir-tblgen commands given, to the target larc-doc; it goes to build/docs.
-#
-#   add_larc_doc(FILE OUTPUT OUTPUT_DIRECTORY/ -gen-dialect-doc [arguments...])
-function(add_larc_doc)
-  add_mlir_doc(${ARGV})
-endfunction()
-
 # Installs headers, generated headers and the CMake package, so that
 # `find_package(larc)` works from the build tree and from the install tree.
 function(larc_install_package)
