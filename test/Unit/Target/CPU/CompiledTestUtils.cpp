@@ -139,7 +139,17 @@ TensorMap CompiledTest::runCompiled(RecurrenceOp spec, const TensorMap &inputs,
 
 void CompiledTest::check(RecurrenceOp spec, const TensorMap &inputs,
                          DType dtype, double limit, std::string cpu) {
-  TensorMap expected = run(spec, inputs, false);
+  // The reference starts from what the compiled recurrence reads.
+  ConversionOptions conversion;
+  conversion.dtype = conversion.gateDType = dtype;
+  conversion.allFloat64 = true;
+  llvm::Expected<Problem> problem =
+      bindProblem(spec, {}, cloneTensors(inputs), conversion, false);
+  if (!problem) {
+    ADD_FAILURE() << renderError(problem.takeError());
+    return;
+  }
+  TensorMap expected = llvm::cantFail(runReference(*problem, {}));
   TensorMap got = runCompiled(spec, inputs, dtype, std::move(cpu));
   if (!expected.empty() && !got.empty())
     expectClose(got, expected, limit);

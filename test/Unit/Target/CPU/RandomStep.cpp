@@ -338,9 +338,22 @@ Value Generator::operation(int depth) {
                 x.axes);
   }
   case 12: {
-    // The value meets itself along another axis.
+    // The value under another name, of an axis as long: a transposed view,
+    // after some such steps.
     Value x = anyWithAxis();
     std::string axis = oneAxis(x.axes), other = axis + "2";
+    std::vector<std::string> names;
+    for (const auto &[name, size] : sizes)
+      for (const std::string &like : {name, name + "2"})
+        if (size == sizeOf(axis) && !x.axes.count(like))
+          names.push_back(like);
+    if (!names.empty() && chance(40)) {
+      std::string name = oneOf(names);
+      Axes axes = subtract(x.axes, {axis});
+      axes.insert(name);
+      return emit("rename " + x.name + " " + axis + " to " + name, axes);
+    }
+    // The value meets itself along another axis.
     if (x.axes.count(other) || axis.size() > 1 ||
         elements(x.axes) * sizeOf(axis) > maxElements)
       return bound(x);

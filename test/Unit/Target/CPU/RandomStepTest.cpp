@@ -81,7 +81,7 @@ TEST_F(RandomStepTest, TinyF64) {
   auto [first, end] = getSeeds(0, 40);
   for (uint64_t seed = first; seed < end && !HasFailure(); ++seed)
     checkSeed(seed,
-              makeRandomStep(seed, 3 + int(seed % 23),
+              makeRandomStep(seed, 3 + int(seed % 41),
                              {/*smooth=*/false, /*tiny=*/true}),
               DType::F64, 1e-8);
 }
@@ -93,6 +93,16 @@ TEST_F(RandomStepTest, F32) {
               makeRandomStep(seed, 4 + int(seed % 13),
                              {/*smooth=*/true, /*tiny=*/false}),
               DType::F32, 5e-3);
+}
+
+// Operands and outputs of 16 bits, states and sums in f32.
+TEST_F(RandomStepTest, SixteenBits) {
+  auto [first, end] = getSeeds(700, 12);
+  for (uint64_t seed = first; seed < end && !HasFailure(); ++seed)
+    checkSeed(seed,
+              makeRandomStep(seed, 4 + int(seed % 13),
+                             {/*smooth=*/true, /*tiny=*/seed % 2 == 0}),
+              seed % 3 ? DType::BF16 : DType::F16, 2e-2);
 }
 
 // Vectors of other widths than this machine's.
