@@ -75,6 +75,16 @@ llvm::Error InputMaker::readDims() {
       return makeUsageFault("dim " + quoteName(name) + " is " + Twine(size) +
                             ", but the recurrence has " + Twine(it->second));
   }
+  // Both axes of a rename have one size; chains of renames need several rounds.
+  for (bool changed = true; std::exchange(changed, false);)
+    recurrence.getBody().walk([&](RenameOp rename) {
+      for (auto [from, to] : {std::pair(rename.getFrom(), rename.getTo()),
+                              std::pair(rename.getTo(), rename.getFrom())})
+        if (sizes.contains(from) && !sizes.contains(to)) {
+          sizes[to] = int64_t(sizes[from]);
+          changed = true;
+        }
+    });
   return llvm::Error::success();
 }
 

@@ -19,6 +19,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <sys/resource.h>
 #include <unistd.h>
 
 using namespace larc;
@@ -76,7 +77,11 @@ uint64_t larc::getMemoryLimit() {
     uint64_t machine = pages > 0 && pageSize > 0
                            ? uint64_t(pages) * uint64_t(pageSize)
                            : UINT64_MAX;
-    return std::min({machine, readLimit("/sys/fs/cgroup/memory.max"),
+    // RLIM_INFINITY is the largest number.
+    rlimit space;
+    uint64_t own =
+        getrlimit(RLIMIT_AS, &space) == 0 ? space.rlim_cur : UINT64_MAX;
+    return std::min({machine, own, readLimit("/sys/fs/cgroup/memory.max"),
                      readLimit("/sys/fs/cgroup/memory/memory.limit_in_bytes")});
   }();
   return limit;

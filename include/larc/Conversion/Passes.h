@@ -1,4 +1,4 @@
-//===- Passes.h - Conversions from the larc dialect -*- C++ -*-
+//===- Passes.h - Conversions from the larc dialect -*- C++ -*- -----------===//
 //
 // Part of the larc project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

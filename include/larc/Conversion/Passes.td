@@ -1,4 +1,4 @@
-//===- Passes.td - Conversions from the larc dialect -*- tablegen -*-
+//===- Passes.td - Conversions from the larc dialect -*- tablegen -*- -----===//
 //
 // Part of the larc project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -67,8 +67,8 @@ def EmitEntry : Larc_RecurrentPass<"larc-emit-entry"> {
 def ExpandVectorMath : Pass<"larc-expand-vector-math"> {
   let summary = "replaces functions on f32 vectors by polynomials";
   let description = [{
-    Rewrites `math` functions on f32 (scalars and vectors) with MLIR's polynomial approximations,
-    and all that remain to calls of the C library's functions, element by element. f64 always calls the
+    Rewrites `math` functions on f32 (scalars and vectors) but sine and cosine with MLIR's polynomial
+    approximations, and all that remain to calls of the C library's functions, element by element. f64 always calls the
     library.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::func::FuncDialect",

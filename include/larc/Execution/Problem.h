@@ -1,4 +1,4 @@
-//===- Problem.h - A recurrence with its tensors -*- C++ -*-
+//===- Problem.h - A recurrence with its tensors -*- C++ -*- --------------===//
 //
 // Part of the larc project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -97,6 +97,8 @@ struct Program {
   llvm::SmallVector<std::pair<int64_t, double>> literals;
   /// Tokens of a period, 0 without one.
   int64_t period = 0;
+  /// An estimate of the bytes that instructions and literals take.
+  int64_t codeBytes = 0;
 };
 
 /// Builds a program from a recurrence.
@@ -129,9 +131,23 @@ public:
   /// The anchor of the state argument `state`.
   View getAnchor(mlir::Value state) const;
 
-  void add(std::unique_ptr<Instruction> instruction) {
+  /// Appends an instruction of the final class `InstructionT`.
+  template <typename InstructionT>
+  void add(std::unique_ptr<InstructionT> instruction) {
+    // What the allocator adds, and a list that has just grown.
+    constexpr int64_t overhead = 16 + 3 * sizeof(void *);
+    program.codeBytes += sizeof(InstructionT) + overhead;
     code->push_back(std::move(instruction));
   }
+  /// An error at `op` if an array had more elements than int64 counts.
+  llvm::LogicalResult checkOverflow(mlir::Operation *op) const;
+  /// Bytes of the code and of a frame so far.
+  uint64_t getByteSize() const;
+  /// Whether `bytes` more than `getByteSize` fit the memory; if not, an error
+  /// at `op`: `what` needs so many bytes.
+  llvm::LogicalResult checkMemory(mlir::Operation *op, uint64_t bytes,
+                                  const llvm::Twine &what);
+
   /// Builds the operations of `block` but its terminator, in order.
   llvm::LogicalResult buildBody(mlir::Block &block);
   /// The same into another list.

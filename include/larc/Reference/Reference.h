@@ -1,4 +1,4 @@
-//===- Reference.h - The float64 interpreter -*- C++ -*-
+//===- Reference.h - The float64 interpreter -*- C++ -*- ------------------===//
 //
 // Part of the larc project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===- Recurrent.h - C interface of compiled recurrences -*- C -*-
+//===- Recurrent.h - C interface of compiled recurrences -*- C -*- --------===//
 //
 // Part of the larc project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===- Specs.h - Built-in and user specs -*- C++ -*-
+//===- Specs.h - Built-in and user specs -*- C++ -*- ----------------------===//
 //
 // Part of the larc project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -72,7 +72,7 @@ std::string formatShape(llvm::ArrayRef<int64_t> shape);
 llvm::Expected<int64_t> countElements(llvm::ArrayRef<int64_t> shape);
 
 /// The memory that this process may use, in bytes: what the machine has, or
-/// less if the process runs in a group with a limit.
+/// less if the process or the group that it runs in has a limit.
 uint64_t getMemoryLimit();
 
 /// Fails, naming `what` and the number of bytes, if `bytes` more do not fit the

@@ -1,4 +1,4 @@
-//===- EmitEntry.cpp - The C entry point of a recurrence -*- C++ -*-
+//===- EmitEntry.cpp - The C entry point of a recurrence -*- C++ -*- ------===//
 //
 // Part of the larc project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -178,7 +178,7 @@ Value EntryBuilder::bindTensor(unsigned number, const Task &task,
     *tokenStride = loadIndex(tensors, word(TensorStrideToken));
     offset = binary(offset, binary(task.begin, *tokenStride, true), false);
   }
-  auto split = llvm::find(axes, plan.splitAxis);
+  const auto *split = llvm::find(axes, plan.splitAxis);
   if (plan.splitAxis && split != axes.end()) {
     int64_t stride =
         plan.getStrides(axes)[split - axes.begin()] * plan.blockSize;
@@ -283,6 +283,9 @@ void EntryBuilder::emitConstant(StringRef suffix, int64_t value) {
 }
 
 void EntryBuilder::build() {
+  // Only the entry point is for others to call.
+  tokens->setAttr("llvm.linkage",
+                  LLVM::LinkageAttr::get(context, LLVM::Linkage::Internal));
   builder.setInsertionPointAfter(tokens);
   Type word = builder.getI64Type();
   auto entry = func::FuncOp::create(

@@ -1,4 +1,4 @@
-//===- ExpandVectorMath.cpp - Functions on vectors -*- C++ -*-
+//===- ExpandVectorMath.cpp - Functions on vectors -*- C++ -*- ------------===//
 //
 // Part of the larc project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -30,7 +30,11 @@ struct ExpandVectorMathPass
     MLIRContext *context = &getContext();
     {
       RewritePatternSet patterns(context);
-      populateMathPolynomialApproximationPatterns(patterns);
+      // MLIR's sine and cosine lose digits as soon as x is not small.
+      populateMathPolynomialApproximationPatterns(patterns, [](StringRef name) {
+        return name != math::SinOp::getOperationName() &&
+               name != math::CosOp::getOperationName();
+      });
       if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
         return signalPassFailure();
     }

@@ -1,4 +1,4 @@
-//===- LarcToLoops.cpp - The token loop of one head -*- C++ -*-
+//===- LarcToLoops.cpp - The token loop of one head -*- C++ -*- -----------===//
 //
 // Part of the larc project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -22,6 +22,15 @@ static Value index(OpBuilder &builder, Location loc, int64_t value) {
   return arith::ConstantIndexOp::create(builder, loc, value);
 }
 
+/// Tokens of a head are apart in memory by all heads, too far for the hardware
+/// to see where they go on. So many tokens ahead their memory is asked for, as
+/// data that is used once: tensors of one shape fall into the same few sets of
+/// the innermost cache, and lines kept there would push out the states. No more
+/// lines a tensor than these, for the same reason.
+static constexpr int64_t prefetchTokens = 2;
+static constexpr int64_t maxPrefetchLines = 16;
+static constexpr int64_t lineBytes = 64;
+
 namespace {
 
 /// Builds `@NAME_tokens`.
@@ -43,6 +52,9 @@ private:
   /// in the compute type and the order of nests.
   Buffer stage(OpBuilder &builder, const Buffer &view, ArrayType type,
                FloatType element, StepEmitter &step);
+  /// Asks for the memory of a tensor some tokens ahead of `token`.
+  void emitPrefetch(OpBuilder &builder, const Memory &memory, Value token,
+                    ArrayRef<StringAttr> axes, FloatType element, bool isWrite);
   void emitAnchorCopies(OpBuilder &builder, Value token,
                         ArrayRef<Buffer> states, ArrayRef<Buffer> anchors);
 
@@ -63,6 +75,30 @@ Buffer TokenLoopBuilder::stage(OpBuilder &builder, const Buffer &view,
   Buffer staged = step.allocate(type);
   NestEmitter::emitCopy(builder, loc, plan, view, staged);
   return staged;
+}
+
+void TokenLoopBuilder::emitPrefetch(OpBuilder &builder, const Memory &memory,
+                                    Value token, ArrayRef<StringAttr> axes,
+                                    FloatType element, bool isWrite) {
+  int64_t count = 1;
+  for (int64_t extent : plan.getExtents(axes))
+    count *= extent;
+  int64_t perLine = lineBytes * 8 / element.getWidth();
+  int64_t lines = (count + perLine - 1) / perLine;
+  // Blocks of an inner axis are not dense.
+  bool dense = axes.size() <= 1 || !llvm::is_contained(axes, plan.splitAxis);
+  if (!dense || lines > maxPrefetchLines)
+    return;
+  Value ahead = arith::AddIOp::create(builder, loc, token,
+                                      index(builder, loc, prefetchTokens));
+  Value offset = arith::MulIOp::create(builder, loc, ahead, memory.tokenStride);
+  for (int64_t line = 0; line < lines; ++line) {
+    Value at = arith::AddIOp::create(builder, loc, offset,
+                                     index(builder, loc, line * perLine));
+    memref::PrefetchOp::create(builder, loc, memory.memref, ValueRange(at),
+                               isWrite, /*localityHint=*/0,
+                               /*isDataCache=*/true);
+  }
 }
 
 /// At the first token of a period, the anchors take the states' values.
@@ -177,6 +213,8 @@ FailureOr<func::FuncOp> TokenLoopBuilder::build() {
                                 decl.getAxes(), element);
     step.bind(argument, stage(inner, view, cast<ArrayType>(argument.getType()),
                               element, step));
+    emitPrefetch(inner, memory, token, decl.getAxes(), element,
+                 /*isWrite=*/false);
   }
   SmallVector<Buffer> outputViews;
   for (auto [decl, memory, element] :
@@ -185,6 +223,8 @@ FailureOr<func::FuncOp> TokenLoopBuilder::build() {
     Value offset = arith::MulIOp::create(inner, loc, token, memory.tokenStride);
     outputViews.push_back(plan.makeView(inner, loc, memory.memref, offset,
                                         decl.getAxes(), element));
+    emitPrefetch(inner, memory, token, decl.getAxes(), element,
+                 /*isWrite=*/true);
   }
   for (auto [argument, buffer] : llvm::zip(op.getStateArguments(), states))
     step.bind(argument, buffer);
@@ -197,6 +237,12 @@ FailureOr<func::FuncOp> TokenLoopBuilder::build() {
   if (failed(step.emitBlock(inner, op.getBody().front(), op.getStateArguments(),
                             states, outputViews)))
     return failure();
+
+  if (step.isTooLarge()) {
+    op.emitError() << "needs more than " << RecurrentPlan::maxBytes
+                   << " bytes of workspace for these sizes";
+    return failure();
+  }
 
   builder.setInsertionPoint(returnOp);
   Value end = arith::AddIOp::create(builder, loc, position, numTokens);

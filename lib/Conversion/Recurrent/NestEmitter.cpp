@@ -1,4 +1,4 @@
-//===- NestEmitter.cpp - Loops of one nest -*- C++ -*-
+//===- NestEmitter.cpp - Loops of one nest -*- C++ -*- --------------------===//
 //
 // Part of the larc project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===- Pipelines.cpp - Pipelines of the recurrent form -*- C++ -*-
+//===- Pipelines.cpp - Pipelines of the recurrent form -*- C++ -*- --------===//
 //
 // Part of the larc project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===- Plan.cpp - Decisions of the recurrent form -*- C++ -*-
+//===- Plan.cpp - Decisions of the recurrent form -*- C++ -*- -------------===//
 //
 // Part of the larc project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -77,6 +77,25 @@ RecurrentPlan::create(RecurrenceOp op, const RecurrentOptions &options) {
   plan.lanes = llvm::bit_floor(
       std::max(options.vectorBits / plan.computeType.getWidth(), 1u));
 
+  // Whole tensors, before any axis is split: strides are made of these sizes.
+  auto checkSize = [&](StringAttr name,
+                       ArrayRef<StringAttr> axes) -> LogicalResult {
+    if (plan.getBufferBytes(axes))
+      return success();
+    return op.emitError() << "has sizes that make '" << name.getValue()
+                          << "' larger than " << maxBytes << " bytes";
+  };
+  for (ArrayAttr decls : {op.getTokenOperands(), op.getConstants()})
+    for (auto decl : decls.getAsRange<OperandDeclAttr>())
+      if (failed(checkSize(decl.getName(), decl.getAxes())))
+        return failure();
+  for (auto decl : op.getStates().getAsRange<StateDeclAttr>())
+    if (failed(checkSize(decl.getName(), decl.getAxes())))
+      return failure();
+  for (auto decl : op.getOutputs().getAsRange<OutputDeclAttr>())
+    if (failed(checkSize(decl.getName(), decl.getAxes())))
+      return failure();
+
   // Nests say how they walk arrays; declarations how tensors lie in memory.
   op.getBody().walk([&](NestOp nest) {
     SmallVector<StringAttr> axes;
@@ -141,19 +160,22 @@ void RecurrentPlan::chooseBlocks(int64_t cacheBytes) {
     return;
   for (StringAttr axis : (*states.begin()).getAxes()) {
     int64_t rowBytes = 0;
-    bool everyState = true;
+    bool everyTensor = true;
     for (StateDeclAttr state : states) {
-      everyState &= llvm::is_contained(state.getAxes(), axis);
+      everyTensor &= llvm::is_contained(state.getAxes(), axis);
       int64_t bytes = computeType.getWidth() / 8;
       for (StringAttr other : state.getAxes())
         if (other != axis)
           bytes *= getSize(other);
       rowBytes += bytes;
     }
+    // An output without the axis would be written by every block.
+    for (auto output : recurrence.getOutputs().getAsRange<OutputDeclAttr>())
+      everyTensor &= llvm::is_contained(output.getAxes(), axis);
     // Vectors along the axis: blocks of whole registers only.
     ArrayType type =
         ArrayType::ofAxes(recurrence.getContext(), (*states.begin()).getAxes());
-    if (!everyState || getOrder(type).back() != axis ||
+    if (!everyTensor || getOrder(type).back() != axis ||
         !isIndependent(recurrence, axis))
       continue;
     int64_t size = getSize(axis), best = 0;
@@ -171,6 +193,17 @@ void RecurrentPlan::chooseBlocks(int64_t cacheBytes) {
 //===----------------------------------------------------------------------===//
 // Sizes and types
 //===----------------------------------------------------------------------===//
+
+std::optional<int64_t>
+RecurrentPlan::getBufferBytes(ArrayRef<StringAttr> axes) const {
+  int64_t bytes = computeType.getWidth() / 8;
+  for (StringAttr axis : axes) {
+    if (getExtent(axis) > maxBytes / bytes)
+      return std::nullopt;
+    bytes *= getExtent(axis);
+  }
+  return bytes;
+}
 
 SmallVector<int64_t>
 RecurrentPlan::getExtents(ArrayRef<StringAttr> axes) const {

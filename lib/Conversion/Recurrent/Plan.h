@@ -1,4 +1,4 @@
-//===- Plan.h - Decisions of the recurrent form -*- C++ -*-
+//===- Plan.h - Decisions of the recurrent form -*- C++ -*- ---------------===//
 //
 // Part of the larc project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -51,6 +51,12 @@ public:
   }
   llvm::SmallVector<int64_t>
   getExtents(llvm::ArrayRef<mlir::StringAttr> axes) const;
+  /// The most bytes that an array or the workspace may have: far beyond any
+  /// machine's memory, and safe to compute with.
+  static constexpr int64_t maxBytes = int64_t(1) << 46;
+  /// Bytes of a buffer with these axes; nothing beyond `maxBytes`.
+  std::optional<int64_t>
+  getBufferBytes(llvm::ArrayRef<mlir::StringAttr> axes) const;
   /// Strides of a tensor in memory with these axes, outermost first.
   llvm::SmallVector<int64_t>
   getStrides(llvm::ArrayRef<mlir::StringAttr> axes) const;

@@ -1,4 +1,4 @@
-//===- StepEmitter.cpp - One step on buffers -*- C++ -*-
+//===- StepEmitter.cpp - One step on buffers -*- C++ -*- ------------------===//
 //
 // Part of the larc project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -27,9 +27,13 @@ static bool isView(Operation *op) { return isa<RenameOp, SliceOp>(op); }
 Buffer StepEmitter::allocate(ArrayRef<StringAttr> axes) {
   Location loc = scratch.getLoc();
   auto type = MemRefType::get(plan.getExtents(axes), plan.computeType);
+  std::optional<int64_t> bytes = plan.getBufferBytes(axes);
+  if (!bytes || scratchBytes > RecurrentPlan::maxBytes - *bytes) {
+    tooLarge = true;
+    bytes = 0;
+  }
   Value offset = index(scratchBuilder, loc, scratchBytes);
-  scratchBytes = alignScratch(
-      scratchBytes + type.getNumElements() * plan.computeType.getWidth() / 8);
+  scratchBytes = alignScratch(scratchBytes + *bytes);
   Value view = memref::ViewOp::create(scratchBuilder, loc, type, scratch,
                                       offset, ValueRange());
   return {view, SmallVector<StringAttr>(axes)};
@@ -259,14 +263,21 @@ LogicalResult StepEmitter::emitFire(OpBuilder &builder, FireOp fire,
   Location loc = fire.getLoc();
   SmallVector<Buffer> carried =
       prepareCarried(builder, fire, fire.getInits(), frame);
-  int64_t tokens = plan.recurrence.getPeriod() *
-                   cast<IntegerAttr>(fire.getInterval()).getInt();
+  // Periods and intervals are counted apart: their product may overflow.
   Value next =
       arith::AddIOp::create(builder, loc, globalToken, index(builder, loc, 1));
-  Value rest =
-      arith::RemUIOp::create(builder, loc, next, index(builder, loc, tokens));
-  Value fires = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
-                                      rest, index(builder, loc, 0));
+  Value period = index(builder, loc, plan.recurrence.getPeriod());
+  Value interval =
+      index(builder, loc, cast<IntegerAttr>(fire.getInterval()).getInt());
+  auto divides = [&](Value divisor, Value count) -> Value {
+    return arith::CmpIOp::create(
+        builder, loc, arith::CmpIPredicate::eq,
+        arith::RemUIOp::create(builder, loc, count, divisor),
+        index(builder, loc, 0));
+  };
+  Value fires = arith::AndIOp::create(
+      builder, loc, divides(period, next),
+      divides(interval, arith::DivUIOp::create(builder, loc, next, period)));
   auto branch =
       scf::IfOp::create(builder, loc, fires, /*withElseRegion=*/false);
   OpBuilder inner = OpBuilder::atBlockTerminator(branch.thenBlock());

@@ -1,4 +1,4 @@
-//===- StepEmitter.h - One step on buffers -*- C++ -*-
+//===- StepEmitter.h - One step on buffers -*- C++ -*- --------------------===//
 //
 // Part of the larc project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -47,6 +47,8 @@ public:
   Buffer allocate(llvm::ArrayRef<mlir::StringAttr> axes);
   Buffer allocate(ArrayType type) { return allocate(plan.getOrder(type)); }
   int64_t getScratchBytes() const { return scratchBytes; }
+  /// Whether more scratch memory was asked for than can be addressed.
+  bool isTooLarge() const { return tooLarge; }
 
 private:
   /// What a block's carried buffers hold as it is emitted.
@@ -86,6 +88,7 @@ private:
   mlir::OpBuilder scratchBuilder;
   mlir::Value globalToken;
   int64_t scratchBytes = 0;
+  bool tooLarge = false;
   llvm::DenseMap<mlir::Value, Buffer> buffers;
 };
 

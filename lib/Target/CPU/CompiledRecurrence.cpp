@@ -1,4 +1,4 @@
-//===- CompiledRecurrence.cpp - Recurrent form compiled for this CPU -*- C++ -*-
+//===- CompiledRecurrence.cpp - Recurrent form on this CPU -*- C++ -*- ----===//
 //
 // Part of the larc project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -21,10 +21,6 @@
 using namespace mlir;
 using namespace larc;
 
-namespace larc {
-TokenCost countTokenCost(RecurrenceOp recurrence, const CPUOptions &options);
-} // namespace larc
-
 //===----------------------------------------------------------------------===//
 // CPUOptions
 //===----------------------------------------------------------------------===//
@@ -45,8 +41,7 @@ CPUOptions CPUOptions::of(Problem &problem) {
 CPUOptions CPUOptions::uniform(RecurrenceOp recurrence, DType dtype,
                                DType gateDType) {
   CPUOptions options;
-  options.computeType =
-      dtype == DType::F64 || gateDType == DType::F64 ? DType::F64 : DType::F32;
+  options.computeType = dtype == DType::F64 ? DType::F64 : DType::F32;
   auto typeOf = [&](Attribute decl) {
     return cast<OperandDeclAttr>(decl).getKind() == OperandKind::Gate
                ? gateDType

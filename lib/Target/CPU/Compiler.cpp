@@ -1,4 +1,4 @@
-//===- Compiler.cpp - From a recurrence to machine code -*- C++ -*-
+//===- Compiler.cpp - From a recurrence to machine code -*- C++ -*- -------===//
 //
 // Part of the larc project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===- Compiler.h - From a recurrence to machine code -*- C++ -*-
+//===- Compiler.h - From a recurrence to machine code -*- C++ -*- ---------===//
 //
 // Part of the larc project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -42,6 +42,10 @@ mlir::FailureOr<LLVMModule> compileToLLVM(RecurrenceOp recurrence,
 /// mathematics.
 llvm::Expected<std::unique_ptr<llvm::orc::LLJIT>>
 createJIT(llvm::orc::JITTargetMachineBuilder builder);
+
+/// Counts the flat, bound `recurrence` as written, composite operations by what
+/// they are short for.
+TokenCost countTokenCost(RecurrenceOp recurrence, const CPUOptions &options);
 
 } // namespace larc
 

@@ -1,4 +1,4 @@
-//===- MachineLimits.cpp - What this machine can do -*- C++ -*-
+//===- MachineLimits.cpp - What this machine can do -*- C++ -*- -----------===//
 //
 // Part of the larc project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===- TokenCost.cpp - Work of one token -*- C++ -*-
+//===- TokenCost.cpp - Work of one token -*- C++ -*- ----------------------===//
 //
 // Part of the larc project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,8 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Compiler.h"
+
 #include "larc/Dialect/Larc/Transforms/Passes.h"
-#include "larc/Target/CPU/CompiledRecurrence.h"
 
 #include "mlir/Pass/PassManager.h"
 
@@ -50,11 +51,8 @@ static double countFlops(RecurrenceOp recurrence, Block &block, double times) {
   return flops;
 }
 
-namespace larc {
-
-/// Counts the flat, bound `recurrence` as written, composite operations by what
-/// they are short for.
-TokenCost countTokenCost(RecurrenceOp recurrence, const CPUOptions &options) {
+TokenCost larc::countTokenCost(RecurrenceOp recurrence,
+                               const CPUOptions &options) {
   OwningOpRef<ModuleOp> module = ModuleOp::create(recurrence.getLoc());
   module->push_back(recurrence->clone());
   PassManager pm(recurrence.getContext());
@@ -74,5 +72,3 @@ TokenCost countTokenCost(RecurrenceOp recurrence, const CPUOptions &options) {
     cost.bytes += countIndices(op, decl.getAxes()) * getByteWidth(type);
   return cost;
 }
-
-} // namespace larc

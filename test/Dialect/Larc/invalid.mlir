@@ -120,6 +120,16 @@ larc.recurrence @negative(%x) constant(%u per L from -1) attributes(e[L] = [1]) 
 
 // -----
 
+// expected-error@+1 {{declares the family 'S' from level 1000000000000, but 'L' has 2 levels}}
+larc.recurrence @beyond(%x) state(%S[K] per L from 1000000000000) attributes(e[L] = [1, 2]) -> (o) { larc.yield %S, %x }
+
+// -----
+
+// expected-error@+1 {{declares the family 'u' from level 2, but 'L' has 1 level}}
+larc.recurrence @beyond(%x) constant(%u per L from 2) attributes(e[L] = [1]) -> (o) { larc.yield %x }
+
+// -----
+
 // expected-error@+1 {{declares the family 'u' with sizes of 'n', which is not one of its axes}}
 larc.recurrence @sizes(%x) constant(%u[K] per L sizes(n)) attributes(e[L] = [1]) -> (o) { larc.yield %x }
 
@@ -1159,5 +1169,13 @@ larc.recurrence @range(%a: coefficient interval(1, 0.5)) -> (o) {
 
 // expected-error@+1 {{expected ','}}
 larc.recurrence @range(%a: coefficient interval(1)) -> (o) {
+  larc.yield %a
+}
+
+// -----
+
+larc.recurrence @foreign(%a) -> (o) {
+  // expected-error@+1 {{'arith.constant' op is not an operation of the larc dialect, as those of a step are}}
+  %c = arith.constant 1.0 : f32
   larc.yield %a
 }

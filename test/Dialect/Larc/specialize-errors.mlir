@@ -8,6 +8,7 @@
 // RUN: not larc-opt %s --larc-specialize="attributes=every=1,4,4" 2>&1 | FileCheck %s --check-prefix=INCREASE
 // RUN: not larc-opt %s --larc-specialize="attributes=every=1,x" 2>&1 | FileCheck %s --check-prefix=ENTRY
 // RUN: not larc-opt %s --larc-specialize="attributes=steps" 2>&1 | FileCheck %s --check-prefix=EMPTY
+// RUN: not larc-opt %s --larc-specialize="attributes=every=1" 2>&1 | FileCheck %s --check-prefix=SHORT
 
 // UNKNOWN:  error: recurrence 'r' has no attribute 'stps'
 // INTEGER:  error: attribute 'steps' needs an integer from 0 on, not 'three'
@@ -19,7 +20,8 @@
 // INCREASE: error: entry 2 of 'every' is 4 after 4: a schedule increases strictly
 // ENTRY:    error: entry 1 of 'every' is no integer: 'x'
 // EMPTY:    error: attribute 'steps' needs an integer from 0 on, not ''
-larc.recurrence @r(%x[K])
+// SHORT:    error: 'larc.recurrence' op declares the family 'u' from level 2, but 'L' has 1 level
+larc.recurrence @r(%x[K]) constant(%u[K] per L from 2)
     attributes(%scale = 1.0, steps = 5, period = period(4), link = softmax of [softmax, relu], every[L] = [1, 2])
     -> (o[K]) {
   larc.yield %x

@@ -1,4 +1,4 @@
-//===- CompiledRecurrence.h - Recurrent form compiled for this CPU -*- C++ -*-
+//===- CompiledRecurrence.h - Recurrent form on this CPU -*- C++ -*- ------===//
 //
 // Part of the larc project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===- LarcAxisOps.cpp - Operations along axes, families -*- C++ -*-
+//===- LarcAxisOps.cpp - Operations along axes, families -*- C++ -*- ------===//
 //
 // Part of the larc project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

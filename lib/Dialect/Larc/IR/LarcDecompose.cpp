@@ -1,4 +1,4 @@
-//===- LarcDecompose.cpp - Composite operations in simpler ones -*- C++ -*-
+//===- LarcDecompose.cpp - Composite operations in simpler ones -*- C++ -*-===//
 //
 // Part of the larc project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

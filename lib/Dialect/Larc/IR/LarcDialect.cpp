@@ -1,4 +1,4 @@
-//===- LarcDialect.cpp - Dialect, types and attributes -*- C++ -*-
+//===- LarcDialect.cpp - Dialect, types and attributes -*- C++ -*- --------===//
 //
 // Part of the larc project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

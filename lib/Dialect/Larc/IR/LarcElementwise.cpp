@@ -1,4 +1,4 @@
-//===- LarcElementwise.cpp - Elementwise operations -*- C++ -*-
+//===- LarcElementwise.cpp - Elementwise operations -*- C++ -*- -----------===//
 //
 // Part of the larc project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===- LarcRecurrence.cpp - larc.recurrence -*- C++ -*-
+//===- LarcRecurrence.cpp - larc.recurrence -*- C++ -*- -------------------===//
 //
 // Part of the larc project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -43,7 +43,8 @@ namespace {
 struct SignatureVerifier {
   RecurrenceOp op;
   llvm::StringSet<> names;
-  llvm::StringSet<> levels;
+  /// Level axes and how many levels each has.
+  llvm::StringMap<int64_t> levels;
 
   LogicalResult addName(StringAttr name, StringRef what) {
     if (!isIdentifier(name))
@@ -83,13 +84,21 @@ struct SignatureVerifier {
                             FamilyDeclAttr family) {
     if (!family)
       return success();
-    if (!levels.contains(family.getLevel().getValue()))
+    auto level = levels.find(family.getLevel().getValue());
+    if (level == levels.end())
       return op.emitOpError("declares the family '")
              << name.getValue() << "' per '" << family.getLevel().getValue()
              << "', which is the axis of no schedule";
     if (family.getFirst() < 0)
       return op.emitOpError("declares the family '")
              << name.getValue() << "' from a negative level";
+    // A family without members is one that starts right behind the last level:
+    // with a schedule of one entry, one from level 1. Beyond is a mistake.
+    if (family.getFirst() > level->second)
+      return op.emitOpError("declares the family '")
+             << name.getValue() << "' from level " << family.getFirst()
+             << ", but '" << family.getLevel().getValue() << "' has "
+             << level->second << (level->second == 1 ? " level" : " levels");
     for (StringAttr axis : family.getSized())
       if (!llvm::is_contained(axes, axis))
         return op.emitOpError("declares the family '")
@@ -219,7 +228,10 @@ struct SignatureVerifier {
           std::exchange(hasPeriod, true))
         return op.emitOpError("declares two periods");
       if (decl.getKind() == AttributeKind::Schedule &&
-          !levels.insert(decl.getLevel().getValue()).second)
+          !levels
+               .try_emplace(decl.getLevel().getValue(),
+                            cast<DenseI64ArrayAttr>(decl.getValue()).size())
+               .second)
         return op.emitOpError("declares two schedules of '")
                << decl.getLevel().getValue() << "'";
     }
@@ -357,6 +369,11 @@ LogicalResult RecurrenceOp::verifyRegions() {
       if (failed(check(size.getAxis(), *this)))
         return failure();
   WalkResult walked = getBody().walk([&](Operation *op) -> WalkResult {
+    if (op->getDialect() != (*this)->getDialect()) {
+      op->emitOpError("is not an operation of the larc dialect, as those of a "
+                      "step are");
+      return WalkResult::interrupt();
+    }
     if (auto broadcast = dyn_cast<BroadcastOp>(op))
       for (Attribute axis : broadcast.getAxes())
         if (failed(check(cast<StringAttr>(axis), op)))

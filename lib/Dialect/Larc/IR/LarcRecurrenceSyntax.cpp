@@ -1,4 +1,4 @@
-//===- LarcRecurrenceSyntax.cpp - larc.recurrence as text -*- C++ -*-
+//===- LarcRecurrenceSyntax.cpp - larc.recurrence as text -*- C++ -*- -----===//
 //
 // Part of the larc project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

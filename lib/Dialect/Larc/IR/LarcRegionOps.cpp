@@ -1,4 +1,4 @@
-//===- LarcRegionOps.cpp - Operations with regions -*- C++ -*-
+//===- LarcRegionOps.cpp - Operations with regions -*- C++ -*- ------------===//
 //
 // Part of the larc project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

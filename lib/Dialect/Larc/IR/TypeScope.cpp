@@ -1,4 +1,4 @@
-//===- TypeScope.cpp - Types of SSA names while parsing -*- C++ -*-
+//===- TypeScope.cpp - Types of SSA names while parsing -*- C++ -*- -------===//
 //
 // Part of the larc project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

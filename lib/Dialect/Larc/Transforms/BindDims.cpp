@@ -1,4 +1,4 @@
-//===- BindDims.cpp - Binds axes to sizes -*- C++ -*-
+//===- BindDims.cpp - Binds axes to sizes -*- C++ -*- ---------------------===//
 //
 // Part of the larc project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

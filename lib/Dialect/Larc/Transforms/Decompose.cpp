@@ -1,4 +1,4 @@
-//===- Decompose.cpp - Replaces composite operations -*- C++ -*-
+//===- Decompose.cpp - Replaces composite operations -*- C++ -*- ----------===//
 //
 // Part of the larc project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

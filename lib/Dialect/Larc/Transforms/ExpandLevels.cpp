@@ -1,4 +1,4 @@
-//===- ExpandLevels.cpp - Unrolls levels and splits families -*- C++ -*-
+//===- ExpandLevels.cpp - Unrolls levels and splits families -*- C++ -*- --===//
 //
 // Part of the larc project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===- Factor.cpp - Moves factors to where they cost least -*- C++ -*-
+//===- Factor.cpp - Moves factors to where they cost least -*- C++ -*- ----===//
 //
 // Part of the larc project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

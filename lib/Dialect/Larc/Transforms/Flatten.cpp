@@ -1,4 +1,4 @@
-//===- Flatten.cpp - From a spec to a flat recurrence -*- C++ -*-
+//===- Flatten.cpp - From a spec to a flat recurrence -*- C++ -*- ---------===//
 //
 // Part of the larc project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===- FormNests.cpp - Groups operations into loop nests -*- C++ -*-
+//===- FormNests.cpp - Groups operations into loop nests -*- C++ -*- ------===//
 //
 // Part of the larc project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -84,8 +84,8 @@ public:
     if (axes.size() > 1) {
       // Lanes go along the axis that is summed over least often; of equals,
       // along the last in memory that has at least a vector of lanes.
-      auto lane = axes.begin();
-      for (auto it = axes.begin(); it != axes.end(); ++it)
+      auto *lane = axes.begin();
+      for (auto *it = axes.begin(); it != axes.end(); ++it)
         if (cost(space, *it) <= cost(space, *lane))
           lane = it;
       std::rotate(lane, lane + 1, axes.end());
@@ -480,8 +480,11 @@ struct FormNestsPass : larc::impl::FormNestsBase<FormNestsPass> {
 
     AxisOrder order(recurrence);
     SmallVector<Block *> blocks;
-    recurrence.walk<WalkOrder::PostOrder>(
-        [&](Block *inner) { blocks.push_back(inner); });
+    // What is a nest already stays one.
+    recurrence.walk<WalkOrder::PostOrder>([&](Block *inner) {
+      if (!isa<NestOp>(inner->getParentOp()))
+        blocks.push_back(inner);
+    });
     for (Block *inner : blocks)
       BlockScheduler(*inner, order).run();
   }

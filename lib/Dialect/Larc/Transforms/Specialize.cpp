@@ -1,4 +1,4 @@
-//===- Specialize.cpp - Sets attributes and resolves variants -*- C++ -*-
+//===- Specialize.cpp - Sets attributes and resolves variants -*- C++ -*- -===//
 //
 // Part of the larc project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -116,7 +116,8 @@ static LogicalResult setAttributes(RecurrenceOp op, AttributeValues values) {
     *it = cast<AttributeDeclAttr>(*it).withValue(*value);
   }
   op.setAttributeDeclsAttr(ArrayAttr::get(op.getContext(), decls));
-  return success();
+  // A schedule may have become too short for a family.
+  return op.verify();
 }
 
 /// Replaces `op` by the region of the attribute's value.

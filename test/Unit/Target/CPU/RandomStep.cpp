@@ -43,13 +43,15 @@ private:
   const T &oneOf(const std::vector<T> &list) {
     return list[pick(int(list.size()))];
   }
-  std::string oneAxis(const Axes &axes) {
+  std::string oneAxis(Axes axes) {
+    if (options.columns)
+      axes.erase("V");
     return *std::next(axes.begin(), pick(int(axes.size())));
   }
   Axes someAxes(const Axes &axes) {
     Axes chosen = {oneAxis(axes)};
     for (const std::string &axis : axes)
-      if (chance(30))
+      if (chance(30) && !(options.columns && axis == "V"))
         chosen.insert(axis);
     return chosen;
   }
@@ -115,7 +117,8 @@ private:
   }
   Value anyWithAxis() {
     for (int tries = 0; tries < 20; ++tries)
-      if (Value value = any(); !value.axes.empty())
+      if (Value value = any();
+          !value.axes.empty() && !(options.columns && value.axes == Axes{"V"}))
         return value;
     return emit("broadcast " + any().name + " to [K]", Axes{"K"});
   }
@@ -138,6 +141,10 @@ private:
   }
   Value fit(Value x, const Axes &axes) {
     Axes extra = subtract(x.axes, axes);
+    if (options.columns && extra.count("V")) {
+      x = constant("0.7");
+      extra.clear();
+    }
     if (!extra.empty())
       x = boundSum(emit("reduce sum " + x.name + " over " + list(extra),
                         subtract(x.axes, extra)),
@@ -254,9 +261,9 @@ Value Generator::matrixOperation() {
   if (x.axes.size() < 2)
     x = fit(x, {"K", "V"});
   std::string rows = oneAxis(x.axes), columns = rows;
-  while (columns == rows)
+  while (columns == rows && !options.columns)
     columns = oneAxis(x.axes);
-  if (rows[0] == columns[0] || options.smooth ||
+  if (rows[0] == columns[0] || options.smooth || options.columns ||
       elements(x.axes) * std::min(sizeOf(rows), sizeOf(columns)) > maxElements)
     return bound(x);
   return emit(
@@ -345,7 +352,8 @@ Value Generator::operation(int depth) {
     std::vector<std::string> names;
     for (const auto &[name, size] : sizes)
       for (const std::string &like : {name, name + "2"})
-        if (size == sizeOf(axis) && !x.axes.count(like))
+        if (!(options.columns && name == "V") && size == sizeOf(axis) &&
+            !x.axes.count(like))
           names.push_back(like);
     if (!names.empty() && chance(40)) {
       std::string name = oneOf(names);
@@ -412,6 +420,11 @@ RandomSpec Generator::generate(int numOps) {
   const std::vector<int64_t> large = {1, 3, 5, 16, 17, 20, 33, 64, 100, 128};
   for (const char *axis : {"K", "V", "M"})
     sizes[axis] = options.tiny ? 1 + pick(3) : oneOf(large);
+  if (options.columns) {
+    sizes["K"] = oneOf<int64_t>({100, 128, 150});
+    sizes["V"] = oneOf<int64_t>({64, 96, 128});
+    sizes["M"] = 3;
+  }
   sizes["n"] = 1 + pick(3);
   std::vector<Axes> shapes;
   for (const Axes &axes : std::vector<Axes>{{},
@@ -429,12 +442,16 @@ RandomSpec Generator::generate(int numOps) {
                                             {"K", "V", "M"}})
     if (elements(axes) <= maxElements)
       shapes.push_back(axes);
+  std::vector<Axes> stateShapes = shapes;
+  if (options.columns)
+    stateShapes = {{"V"}, {"K", "V"}, {"K", "V"}, {"M", "V"}};
 
   hasPeriod = chance(50);
   auto declare = [&](std::string prefix, int count, std::string suffix) {
     std::string text;
     for (int i = 0; i < count; ++i) {
-      Value value = {"%" + prefix + std::to_string(i), oneOf(shapes)};
+      Value value = {"%" + prefix + std::to_string(i),
+                     oneOf(prefix == "S" ? stateShapes : shapes)};
       if (prefix == "S" && i && chance(50))
         value.axes = states.back().axes;
       text += (i ? ", " : "") + value.name + layout(value.axes) + suffix;
@@ -483,13 +500,15 @@ RandomSpec Generator::generate(int numOps) {
     for (const std::string &axis : output.axes)
       if (axis.size() > 1)
         named.erase(axis);
+    if (options.columns)
+      named.insert("V");
     output = fit(output, named);
     outputs += (i ? ", o" : "o") + std::to_string(i) + layout(output.axes);
     yield += (i ? ", " : "") + output.name;
   }
   // Some tensor must say how many tokens and heads there are.
-  outputs += ", key[K]";
-  yield += ", %k";
+  outputs += options.columns ? ", value[V]" : ", key[K]";
+  yield += options.columns ? ", %v" : ", %k";
   signature += " -> (" + outputs + ") dims(";
   // No tensor that the step uses may have the axis.
   for (const auto &[axis, size] : sizes)

@@ -18,6 +18,8 @@ struct RandomStepOptions {
   bool smooth = false;
   /// Sizes up to 3 only.
   bool tiny = false;
+  /// States larger than a block's, of which columns, along V, are independent.
+  bool columns = false;
 };
 
 /// A recurrence that is hard to lower: axes of uneven sizes, memory layouts in

@@ -80,19 +80,32 @@ TEST_F(RandomStepTest, F64) {
 TEST_F(RandomStepTest, TinyF64) {
   auto [first, end] = getSeeds(0, 40);
   for (uint64_t seed = first; seed < end && !HasFailure(); ++seed)
-    checkSeed(seed,
-              makeRandomStep(seed, 3 + int(seed % 41),
-                             {/*smooth=*/false, /*tiny=*/true}),
-              DType::F64, 1e-8);
+    checkSeed(
+        seed,
+        makeRandomStep(seed, 3 + int(seed % 41),
+                       {/*smooth=*/false, /*tiny=*/true, /*columns=*/false}),
+        DType::F64, 1e-8);
 }
 
 TEST_F(RandomStepTest, F32) {
   auto [first, end] = getSeeds(0, 20);
   for (uint64_t seed = first; seed < end && !HasFailure(); ++seed)
+    checkSeed(
+        seed,
+        makeRandomStep(seed, 4 + int(seed % 13),
+                       {/*smooth=*/true, /*tiny=*/false, /*columns=*/false}),
+        DType::F32, 5e-3);
+}
+
+// Tasks are blocks of columns.
+TEST_F(RandomStepTest, Columns) {
+  auto [first, end] = getSeeds(900, 10);
+  for (uint64_t seed = first; seed < end && !HasFailure(); ++seed)
     checkSeed(seed,
-              makeRandomStep(seed, 4 + int(seed % 13),
-                             {/*smooth=*/true, /*tiny=*/false}),
-              DType::F32, 5e-3);
+              makeRandomStep(seed, 4 + int(seed % 9),
+                             {/*smooth=*/seed % 2 == 0, /*tiny=*/false,
+                              /*columns=*/true}),
+              seed % 2 ? DType::F64 : DType::F32, seed % 2 ? 1e-8 : 5e-3);
 }
 
 // Operands and outputs of 16 bits, states and sums in f32.
@@ -101,7 +114,8 @@ TEST_F(RandomStepTest, SixteenBits) {
   for (uint64_t seed = first; seed < end && !HasFailure(); ++seed)
     checkSeed(seed,
               makeRandomStep(seed, 4 + int(seed % 13),
-                             {/*smooth=*/true, /*tiny=*/seed % 2 == 0}),
+                             {/*smooth=*/true, /*tiny=*/seed % 2 == 0,
+                              /*columns=*/false}),
               seed % 3 ? DType::BF16 : DType::F16, 2e-2);
 }
 

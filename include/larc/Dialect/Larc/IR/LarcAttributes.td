@@ -1,4 +1,4 @@
-//===- LarcAttributes.td - Attributes -*- tablegen -*-
+//===- LarcAttributes.td - Attributes -*- tablegen -*- --------------------===//
 //
 // Part of the larc project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===- LarcDialect.td - Dialect definition -*- tablegen -*-
+//===- LarcDialect.td - Dialect definition -*- tablegen -*- ---------------===//
 //
 // Part of the larc project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

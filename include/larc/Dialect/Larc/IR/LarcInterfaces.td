@@ -1,4 +1,4 @@
-//===- LarcInterfaces.td - Operation interfaces -*- tablegen -*-
+//===- LarcInterfaces.td - Operation interfaces -*- tablegen -*- ----------===//
 //
 // Part of the larc project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

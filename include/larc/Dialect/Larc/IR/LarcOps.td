@@ -1,4 +1,4 @@
-//===- LarcOps.td - Operations -*- tablegen -*-
+//===- LarcOps.td - Operations -*- tablegen -*- ---------------------------===//
 //
 // Part of the larc project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===- LarcTypes.td - Types -*- tablegen -*-
+//===- LarcTypes.td - Types -*- tablegen -*- ------------------------------===//
 //
 // Part of the larc project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===- Flatten.h - From a spec to a flat, bound recurrence -*- C++ -*-
+//===- Flatten.h - From a spec to a flat, bound recurrence -*- C++ -*- ----===//
 //
 // Part of the larc project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

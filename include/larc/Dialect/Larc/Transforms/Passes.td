@@ -1,4 +1,4 @@
-//===- Passes.td - Passes on the larc dialect -*- tablegen -*-
+//===- Passes.td - Passes on the larc dialect -*- tablegen -*- ------------===//
 //
 // Part of the larc project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
