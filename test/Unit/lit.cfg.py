@@ -18,10 +18,6 @@ config.test_format = lit.formats.GoogleTest(".", "Tests")
 for variable in ("HOME", "TMPDIR", "LD_LIBRARY_PATH"):
     if variable in os.environ:
         config.environment[variable] = os.environ[variable]
-# lit makes a temporary folder that only its user can enter, while tests that
-# run as root drop to another user to see a permission denied.
-if os.path.basename(os.environ.get("TMPDIR", "")).startswith("lit-tmp-"):
-    os.chmod(os.environ["TMPDIR"], 0o755)
 config.environment["LARC_CACHE"] = "off"
 if "Address" in config.sanitizers:
     # libMLIR.so and libLLVM.so are not instrumented, so containers and

@@ -112,6 +112,13 @@ TEST_F(FileOutput, ReadOnlyFileAndFolder) {
   EXPECT_EQ(write(path, "old"), "");
   ASSERT_EQ(chmod(path.c_str(), 0444), 0);
   ASSERT_EQ(chmod(folder.c_str(), 0777), 0);
+  // lit makes a temporary folder around it that only its user can enter.
+  std::string parent = llvm::sys::path::parent_path(folder).str();
+  struct stat status;
+  ASSERT_EQ(stat(parent.c_str(), &status), 0);
+  if (!(status.st_mode & S_IXOTH)) {
+    ASSERT_EQ(chmod(parent.c_str(), status.st_mode | S_IXOTH), 0);
+  }
   auto runAsNobody = [&](llvm::function_ref<bool()> test) {
     pid_t child = fork();
     if (child == 0)
