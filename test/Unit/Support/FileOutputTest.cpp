@@ -116,8 +116,9 @@ TEST_F(FileOutput, ReadOnlyFileAndFolder) {
   std::string parent = llvm::sys::path::parent_path(folder).str();
   struct stat status;
   ASSERT_EQ(stat(parent.c_str(), &status), 0);
-  if (!(status.st_mode & S_IXOTH)) {
-    ASSERT_EQ(chmod(parent.c_str(), status.st_mode | S_IXOTH), 0);
+  mode_t enter = S_IXGRP | S_IXOTH;
+  if ((status.st_mode & enter) != enter) {
+    ASSERT_EQ(chmod(parent.c_str(), status.st_mode | enter), 0);
   }
   auto runAsNobody = [&](llvm::function_ref<bool()> test) {
     pid_t child = fork();
