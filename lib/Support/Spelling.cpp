@@ -8,6 +8,7 @@
 
 #include "larc/Support/Spelling.h"
 
+#include <algorithm>
 #include <climits>
 
 using namespace larc;
@@ -18,7 +19,10 @@ std::string larc::closestName(llvm::StringRef name,
   // Distances take quadratic time, and nobody means such a name.
   name = name.take_front(256);
   llvm::StringRef best;
-  unsigned bestDistance = maxDistance ? maxDistance + 1 : UINT_MAX;
+  // As many edits as the name has letters make any name of it.
+  unsigned bestDistance = UINT_MAX;
+  if (maxDistance)
+    bestDistance = std::min<unsigned>(maxDistance + 1, name.size());
   for (llvm::StringRef candidate : candidates) {
     if (name.equals_insensitive(candidate))
       return candidate.str();

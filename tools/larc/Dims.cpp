@@ -239,13 +239,10 @@ driver::bindDimsOption(RecurrenceOp recurrence,
     sizes.emplace_back(name, size);
   }
 
-  std::string missing;
-  auto addMissing = [&](llvm::StringRef name) {
-    missing += (missing.empty() ? "" : ", ") + name.str();
-  };
+  llvm::SmallVector<llvm::StringRef> missing;
   for (llvm::StringRef name : required)
     if (llvm::none_of(dims, [&](const auto &dim) { return dim.first == name; }))
-      addMissing(name);
+      missing.push_back(name);
   if (mlir::failed(bindDims(recurrence, sizes, /*complete=*/false)))
     return makeUsageFault("the sizes of '--dims' contradict each other");
   llvm::SmallVector<mlir::StringAttr> used = getUsedAxes(recurrence);
@@ -254,14 +251,17 @@ driver::bindDimsOption(RecurrenceOp recurrence,
     if (recurrence.getAxisSize(axis))
       continue;
     if (llvm::is_contained(used, axis))
-      addMissing(axis.getValue());
+      missing.push_back(axis.getValue());
     else
       unused.emplace_back(axis.str(), 1);
   }
-  if (!missing.empty())
-    return makeUsageFault(
-        "spec " + specName + " needs a size of " + missing,
-        {"give all of them with '--dims=" + llvm::join(names, "=N,") + "=N'"});
+  if (!missing.empty()) {
+    std::string values = llvm::join(missing, "=N,") + "=N'";
+    return makeUsageFault("spec " + specName + " needs a size of " +
+                              llvm::join(missing, ", "),
+                          {dims.empty() ? "give them with '--dims=" + values
+                                        : "add '" + values + " to '--dims'"});
+  }
   if (mlir::failed(bindDims(recurrence, unused, /*complete=*/true)))
     return makeUsageFault("the sizes of '--dims' contradict each other");
   return llvm::Error::success();
