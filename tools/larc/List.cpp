@@ -41,11 +41,21 @@ static std::string formatFamily(FamilyDeclAttr family) {
                             : std::string());
 }
 
+/// `(0.5,1)` of an operand drawn from that interval, else nothing.
+static std::string formatRange(OperandDeclAttr decl) {
+  if (!decl.getRange())
+    return "";
+  std::string text = "(";
+  for (double bound : decl.getRange().asArrayRef())
+    text += (text.size() > 1 ? "," : "") + formatNumber(bound, 6);
+  return text + ")";
+}
+
 static std::string formatOperands(mlir::ArrayAttr decls) {
   std::string text;
   for (auto decl : decls.getAsRange<OperandDeclAttr>())
     text += " " + decl.getName().str() + formatAxes(decl.getAxes()) + ":" +
-            stringifyOperandKind(decl.getKind()).str() +
+            stringifyOperandKind(decl.getKind()).str() + formatRange(decl) +
             formatFamily(decl.getFamily());
   return text;
 }
@@ -122,6 +132,7 @@ static void addOperands(llvm::json::Array &array, mlir::ArrayAttr decls,
     std::string domain = stringifyDomain(decl.getDomain()).str();
     if (decl.getDomainAxis())
       domain += "(" + decl.getDomainAxis().str() + ")";
+    domain += formatRange(decl);
     array.push_back(
         llvm::json::Object{{"name", decl.getName().getValue()},
                            {"kind", stringifyOperandKind(decl.getKind())},

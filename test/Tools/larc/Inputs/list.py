@@ -18,6 +18,10 @@ assert specs["gla"]["operands"][3]["kind"] == "gate"
 assert specs["gla"]["attributes"][0]["default"] == "rsqrt(K)"
 assert specs["retention"]["operands"][3]["constant"] is True
 assert specs["abc"]["states"][2]["init"] == "-inf"
+domains = {operand["name"]: operand["domain"] for operand in specs["lattice_dec_l1"]["operands"]}
+assert domains["gamma"] == "interval"
+assert domains["mu"] == "interval(0.5,1)"
+assert domains["threshold"] == "interval(0,0.02)"
 assert specs["lattice_dec"]["states"][0]["required"] is True
 attributes = {attribute["name"]: attribute for attribute in specs["nested_gdn2"]["attributes"]}
 assert attributes["intervals"]["default"] == [1, 2, 4]
