@@ -69,8 +69,8 @@ static llvm::Error printTable(const TensorMap &results, llvm::StringRef title) {
   return llvm::Error::success();
 }
 
-static llvm::Error printJSONSummary(const TensorMap &results,
-                                    llvm::json::Object object) {
+static llvm::Expected<llvm::json::Value>
+summaryToJSON(const TensorMap &results) {
   llvm::json::Array tensors;
   for (const auto &[name, tensor] : results) {
     llvm::Expected<Summary> summary = summarize(tensor);
@@ -89,9 +89,7 @@ static llvm::Error printJSONSummary(const TensorMap &results,
                            {"rms", number(summary->rms)},
                            {"non_finite", summary->numNonFinite}});
   }
-  object["tensors"] = std::move(tensors);
-  printJSON(std::move(object));
-  return llvm::Error::success();
+  return tensors;
 }
 
 llvm::Expected<int> driver::runRun(Session &session) {
@@ -119,32 +117,36 @@ llvm::Expected<int> driver::runRun(Session &session) {
     return results.takeError();
 
   DType dtype = getResultDType(*form, *problem);
+  llvm::json::Object object;
   if (options.json) {
-    if (llvm::Error error = printJSONSummary(
-            *results,
-            llvm::json::Object{{"spec", toJSONText(spec->name)},
-                               {"form", driver::getName(*form)},
-                               {"dtype", larc::getName(dtype)},
-                               {"file", toJSONText(options.inputs)},
-                               {"outputs", options.outputs.empty()
-                                               ? llvm::json::Value(nullptr)
-                                               : toJSONText(options.outputs)}}))
-      return std::move(error);
+    llvm::Expected<llvm::json::Value> tensors = summaryToJSON(*results);
+    if (!tensors)
+      return tensors.takeError();
+    object = llvm::json::Object{{"spec", toJSONText(spec->name)},
+                                {"form", driver::getName(*form)},
+                                {"dtype", larc::getName(dtype)},
+                                {"file", toJSONText(options.inputs)},
+                                {"outputs", options.outputs.empty()
+                                                ? llvm::json::Value(nullptr)
+                                                : toJSONText(options.outputs)},
+                                {"tensors", std::move(*tensors)}};
   } else if (options.outputs.empty()) {
     std::string title = spec->name + ", form " + driver::getName(*form).str() +
                         ", " + larc::getName(dtype).str();
     if (llvm::Error error = printTable(*results, title))
       return std::move(error);
   }
-  if (options.outputs.empty())
-    return 0;
-
-  PhaseTimer::Scope scope(session.getTimer(), "write");
-  TensorFile output;
-  output.tensors = std::move(*results);
-  output.metadata.insert(spec->attributes.begin(), spec->attributes.end());
-  output.metadata["spec"] = spec->name;
-  if (llvm::Error error = writeSafetensors(options.outputs, output))
-    return std::move(error);
+  if (!options.outputs.empty()) {
+    PhaseTimer::Scope scope(session.getTimer(), "write");
+    TensorFile output;
+    output.tensors = std::move(*results);
+    output.metadata.insert(spec->attributes.begin(), spec->attributes.end());
+    output.metadata["spec"] = spec->name;
+    if (llvm::Error error = writeSafetensors(options.outputs, output))
+      return std::move(error);
+  }
+  // Only what was written is told of.
+  if (options.json)
+    printJSON(std::move(object));
   return 0;
 }
