@@ -43,7 +43,6 @@ config.test_exec_root = os.path.join(config.larc_obj_root, "test")
 # Unit has a configuration of its own and is found by it.
 
 llvm_config.with_system_environment(["HOME", "TMP", "TEMP", "TMPDIR"])
-config.environment["LARC_CACHE"] = "off"
 llvm_config.with_environment("PATH", config.llvm_tools_dir, append_path=True)
 llvm_config.with_environment("PATH", config.larc_tools_dir, append_path=True)
 
