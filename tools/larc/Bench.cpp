@@ -129,7 +129,8 @@ Subject::create(Session &session, const SpecChoice &spec, Form form,
   if (!results)
     return results.takeError();
   subject->results = std::move(*results);
-  // The reference does the same work, as the compiler counts it.
+  // The reference does the same work, as the compiler counts it: it compiles,
+  // too, and `--print-ir-after` and `--timing` show so.
   llvm::Expected<Compiled *> code = session.getCompiled(spec, subject->problem);
   if (!code)
     return code.takeError();

@@ -35,12 +35,15 @@ struct Row {
 /// One file's comparison, or that of random inputs.
 struct CheckReport {
   std::string spec, file, dims;
-  Form form = Form::Reference;
-  DType dtype = DType::F64;
+  /// None where they were not found out.
+  std::optional<Form> form;
+  std::optional<DType> dtype;
+  /// The relative error allowed by default.
+  double limit = 0;
   /// Where expected values come from, if not from the file.
   std::string expectedFrom;
   std::vector<Row> rows;
-  /// What went wrong before anything could be compared.
+  /// What went wrong before anything could be compared, as it was printed.
   std::string error;
 
   bool pass() const {
@@ -59,8 +62,7 @@ static bool isExpectedName(llvm::StringRef name) {
 /// Compares `results` with every tensor of `expected`.
 static llvm::Error compareAll(const Options &options, const TensorMap &results,
                               const TensorMap &expected, CheckReport &report) {
-  // The results of the reference are float64, whatever the inputs were.
-  double base = options.tolerance.value_or(getDefaultTolerance(report.dtype));
+  double base = options.tolerance.value_or(report.limit);
   llvm::SmallVector<llvm::StringRef> known;
   for (const auto &entry : results)
     known.push_back(entry.first);
@@ -213,6 +215,7 @@ static llvm::Error checkFile(Session &session, llvm::StringRef path,
   if (!problem)
     return problem.takeError();
   report.dtype = getResultDType(*form, *problem);
+  report.limit = getDefaultLimit(*form, *problem);
   llvm::Expected<bool> rounded =
       isAnyRounded(expectations->originals, *problem);
   if (!rounded)
@@ -276,6 +279,7 @@ static llvm::Error checkRandom(Session &session, CheckReport &report) {
   if (!problem)
     return problem.takeError();
   report.dtype = getResultDType(*form, *problem);
+  report.limit = getDefaultLimit(*form, *problem);
   llvm::Expected<TensorMap> expected =
       session.compute(*spec, *problem, Form::Reference, /*gradients=*/false,
                       "computing the reference of " + spec->name);
@@ -296,8 +300,8 @@ static llvm::Error checkRandom(Session &session, CheckReport &report) {
 
 static void printReport(const CheckReport &report) {
   llvm::raw_ostream &os = llvm::outs();
-  os << report.spec << ", form " << driver::getName(report.form) << ", "
-     << larc::getName(report.dtype) << ": ";
+  os << report.spec << ", form " << driver::getName(*report.form) << ", "
+     << larc::getName(*report.dtype) << ": ";
   os << (report.file.empty() ? report.dims : report.file);
   if (!report.expectedFrom.empty())
     os << ", against " << report.expectedFrom;
@@ -322,16 +326,18 @@ static llvm::json::Value reportToJSON(const CheckReport &report) {
                            {"rel", driver::toJSON(row.rel)},
                            {"limit", driver::toJSON(row.limit)},
                            {"pass", row.pass}});
-  llvm::json::Object object{{"spec", report.spec},
-                            {"form", driver::getName(report.form)},
-                            {"dtype", larc::getName(report.dtype)},
-                            {"file", report.file.empty()
-                                         ? llvm::json::Value(nullptr)
-                                         : toJSONText(report.file)},
-                            {"pass", report.pass()},
-                            {"tensors", std::move(tensors)}};
+  auto textOrNull = [](llvm::StringRef text) {
+    return text.empty() ? llvm::json::Value(nullptr) : toJSONText(text);
+  };
+  llvm::json::Object object{
+      {"spec", textOrNull(report.spec)},
+      {"form", textOrNull(report.form ? driver::getName(*report.form) : "")},
+      {"dtype", textOrNull(report.dtype ? larc::getName(*report.dtype) : "")},
+      {"file", textOrNull(report.file)},
+      {"pass", report.pass()},
+      {"tensors", std::move(tensors)}};
   if (!report.error.empty())
-    object["error"] = report.error;
+    object["error"] = toJSONText(report.error);
   return object;
 }
 
@@ -358,9 +364,8 @@ llvm::Expected<int> driver::runCheck(Session &session) {
       return std::move(error);
     if (error) {
       // The other files can be checked all the same.
-      report.error = "cannot be checked";
       report.rows.clear();
-      session.report(addFile(std::move(error), path));
+      session.report(addFile(std::move(error), path), &report.error);
       continue;
     }
     if (!options.json)

@@ -119,3 +119,33 @@ void Progress::clear() {
     llvm::errs() << "\r\x1b[K";
   shown = false;
 }
+
+Ticker::Ticker(std::string what) : what(std::move(what)), start(Clock::now()) {
+  if (llvm::errs().is_displayed())
+    thread = std::thread([this] { run(); });
+}
+
+Ticker::~Ticker() {
+  if (!thread.joinable())
+    return;
+  {
+    std::lock_guard<std::mutex> lock(mutex);
+    done = true;
+  }
+  wake.notify_one();
+  thread.join();
+}
+
+void Ticker::run() {
+  std::unique_lock<std::mutex> lock(mutex);
+  for (int seconds = 1;; ++seconds) {
+    if (wake.wait_until(lock, start + std::chrono::seconds(seconds),
+                        [&] { return done; })) {
+      if (seconds > 1)
+        llvm::errs() << "\r\x1b[K";
+      return;
+    }
+    // Back to the line's start, and erase what it held.
+    llvm::errs() << "\r\x1b[K" << what << ": " << seconds << " s";
+  }
+}

@@ -15,7 +15,10 @@
 #include "llvm/Support/raw_ostream.h"
 
 #include <chrono>
+#include <condition_variable>
+#include <mutex>
 #include <string>
+#include <thread>
 #include <vector>
 
 namespace larc::driver {
@@ -107,6 +110,27 @@ private:
   Clock::time_point start, last;
   bool enabled;
   bool shown = false;
+};
+
+/// A line on stderr with the seconds that work has taken which cannot say how
+/// far it is. Nothing is printed unless stderr is a terminal and a second has
+/// passed. The line goes with the object; nothing else may print meanwhile.
+class Ticker {
+public:
+  explicit Ticker(std::string what);
+  ~Ticker();
+  Ticker(const Ticker &) = delete;
+  Ticker &operator=(const Ticker &) = delete;
+
+private:
+  void run();
+
+  std::string what;
+  Clock::time_point start;
+  std::mutex mutex;
+  std::condition_variable wake;
+  bool done = false;
+  std::thread thread;
 };
 
 } // namespace larc::driver

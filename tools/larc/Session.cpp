@@ -13,6 +13,7 @@
 
 #include "larc/Conversion/Passes.h"
 #include "larc/Dialect/Larc/Transforms/Flatten.h"
+#include "larc/Execution/Compare.h"
 #include "larc/InitAll.h"
 #include "larc/Reference/Reference.h"
 #include "larc/Support/Error.h"
@@ -30,12 +31,14 @@ using namespace larc::driver;
 //===----------------------------------------------------------------------===//
 
 /// Prints `FILE:LINE:COL: error: MESSAGE` on one line and then the notes.
-/// Further lines of a message become notes.
-static void printDiagnostic(mlir::Diagnostic &diagnostic) {
-  auto printPlace = [](mlir::Location location) {
+/// Further lines of a message become notes. Returns the first line.
+static std::string printDiagnostic(mlir::Diagnostic &diagnostic) {
+  std::string output;
+  llvm::raw_string_ostream os(output);
+  auto printPlace = [&](mlir::Location location) {
     if (auto place = location->findInstanceOf<mlir::FileLineColLoc>()) {
-      llvm::errs() << place.getFilename().getValue() << ':' << place.getLine()
-                   << ':' << place.getColumn() << ": ";
+      os << place.getFilename().getValue() << ':' << place.getLine() << ':'
+         << place.getColumn() << ": ";
     }
   };
   auto print = [&](mlir::Diagnostic &part, llvm::StringRef label) {
@@ -44,7 +47,7 @@ static void printDiagnostic(mlir::Diagnostic &diagnostic) {
     llvm::StringRef(text).split(lines, '\n', -1, /*KeepEmpty=*/false);
     for (llvm::StringRef line : lines) {
       printPlace(part.getLocation());
-      llvm::errs() << label << ": " << line << '\n';
+      os << label << ": " << line << '\n';
       label = "note";
     }
   };
@@ -64,6 +67,8 @@ static void printDiagnostic(mlir::Diagnostic &diagnostic) {
   print(diagnostic, label);
   for (mlir::Diagnostic &note : diagnostic.getNotes())
     print(note, "note");
+  llvm::errs() << output;
+  return llvm::StringRef(output).split('\n').first.str();
 }
 
 static mlir::DialectRegistry makeRegistry() {
@@ -77,15 +82,21 @@ Session::Session(const Options &options)
     : options(options),
       // One recurrence leaves nothing to do in parallel for a pass.
       context(makeRegistry(), mlir::MLIRContext::Threading::DISABLED),
-      diagnostics(&context, printDiagnostic) {
+      diagnostics(&context, [this](mlir::Diagnostic &diagnostic) {
+        std::string line = printDiagnostic(diagnostic);
+        if (diagnostic.getSeverity() == mlir::DiagnosticSeverity::Error)
+          lastDiagnostic = std::move(line);
+      }) {
   // Operations are shown by their place; their text would drown the message.
   context.printOpOnDiagnostic(false);
 }
 
 llvm::Error Session::makePrintedFault() { return makeFault(""); }
 
-int Session::report(llvm::Error error) {
+int Session::report(llvm::Error error, std::string *firstLine) {
   int exitCode = 0;
+  if (firstLine)
+    *firstLine = lastDiagnostic;
   llvm::Error rest = llvm::handleErrors(
       std::move(error), [&](std::unique_ptr<Fault> fault) -> llvm::Error {
         // A diagnostic was printed when it was found.
@@ -96,7 +107,10 @@ int Session::report(llvm::Error error) {
       });
   if (rest) {
     int restCode = 1;
-    llvm::errs() << renderError(std::move(rest), &restCode) << '\n';
+    std::string text = renderError(std::move(rest), &restCode);
+    llvm::errs() << text << '\n';
+    if (firstLine)
+      *firstLine = llvm::StringRef(text).split('\n').first.str();
     exitCode = std::max(exitCode, restCode);
   }
   return exitCode;
@@ -235,6 +249,14 @@ DType driver::getResultDType(Form form, const Problem &problem) {
   return form == Form::Reference ? DType::F64 : problem.outputDType;
 }
 
+double driver::getDefaultLimit(Form form, const Problem &problem) {
+  // With `--gate-dtype` alone, float64 data give float64 outputs of a float32
+  // state.
+  DType computed = form == Form::Reference ? DType::F64 : problem.stateDType;
+  return std::max(getDefaultTolerance(getResultDType(form, problem)),
+                  getDefaultTolerance(computed));
+}
+
 llvm::Expected<Form> Session::resolveForm(Form form, bool gradients) {
   if (form == Form::Auto) {
     if (!gradients)
@@ -286,7 +308,9 @@ llvm::Expected<Problem> Session::bind(const SpecChoice &spec, TensorMap tensors,
                                       std::optional<DType> defaultDType) {
   if (llvm::Error error = checkConversions(spec.recurrence))
     return std::move(error);
-  if (llvm::Error error = checkPrintIRAfter(form != Form::Reference))
+  bool isCompiled =
+      form != Form::Reference || options.command == Command::Bench;
+  if (llvm::Error error = checkPrintIRAfter(isCompiled))
     return std::move(error);
   PhaseTimer::Scope scope(timer, "bind");
   ConversionOptions conversion;
@@ -366,6 +390,8 @@ llvm::Expected<TensorMap> Session::compute(const SpecChoice &spec,
   llvm::Expected<TensorMap> results = createResults(problem, /*float64=*/false);
   if (!results)
     return results;
+  // Compiled code does not say how far it is.
+  Ticker ticker(what.str());
   if (llvm::Error error =
           (*code)->recurrence->run(problem, *results, options.threads))
     return std::move(error);

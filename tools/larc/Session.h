@@ -49,7 +49,9 @@ public:
   mlir::MLIRContext &getContext() { return context; }
 
   /// Prints an error that was not printed as a diagnostic; the exit code.
-  int report(llvm::Error error);
+  /// `firstLine` becomes the first line printed of the error, here or as the
+  /// last diagnostic.
+  int report(llvm::Error error, std::string *firstLine = nullptr);
 
   /// Prints a note to stderr, once for each text.
   void noteOnce(const llvm::Twine &text);
@@ -77,7 +79,7 @@ public:
 
   /// Binds tensors to the spec with the command line's conversions;
   /// `defaultDType` is that of random inputs. Prints the IR that
-  /// `--print-ir-after` asks for.
+  /// `--print-ir-after` asks for; `bench` compiles for every form.
   llvm::Expected<Problem>
   bind(const SpecChoice &spec, TensorMap tensors, Form form, bool gradients,
        std::optional<DType> defaultDType = std::nullopt);
@@ -116,6 +118,8 @@ private:
   std::map<std::string, LoadedSpec, std::less<>> specs;
   std::map<std::string, Compiled> compiled;
   std::vector<std::string> printedNotes;
+  /// The first line of the last error that was printed as a diagnostic.
+  std::string lastDiagnostic;
 };
 
 /// Whether anything in `error` is wrong with the command line.
@@ -130,6 +134,10 @@ llvm::Error blameFile(llvm::Error error, llvm::StringRef path);
 
 /// The dtype that results of `form` have.
 DType getResultDType(Form form, const Problem &problem);
+
+/// The relative error that results of `form` may have: as of the coarser of
+/// their type and the type computed in.
+double getDefaultLimit(Form form, const Problem &problem);
 
 // The commands; each returns the exit code or an error.
 llvm::Expected<int> runList(Session &session);
