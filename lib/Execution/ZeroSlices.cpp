@@ -8,18 +8,21 @@
 
 #include "ZeroSlices.h"
 
-#include <vector>
-
 using namespace larc;
 
-/// Sets `index` to the next one in row-major order.
-static void advance(llvm::MutableArrayRef<int64_t> index,
-                    llvm::ArrayRef<int64_t> shape) {
+/// Sets `index` to the next one in row-major order along the axes where
+/// `isSummed` is `along`; false, and zeros there, after the last one.
+static bool advance(llvm::MutableArrayRef<int64_t> index,
+                    llvm::ArrayRef<int64_t> shape,
+                    llvm::ArrayRef<bool> isSummed, bool along) {
   for (int64_t i = int64_t(shape.size()) - 1; i >= 0; --i) {
+    if (isSummed[i] != along)
+      continue;
     if (++index[i] < shape[i])
-      return;
+      return true;
     index[i] = 0;
   }
+  return false;
 }
 
 std::optional<llvm::SmallVector<int64_t>>
@@ -27,32 +30,31 @@ larc::findZeroSlice(const Tensor &tensor, llvm::ArrayRef<bool> isSummed,
                     DType type,
                     llvm::function_ref<bool(llvm::ArrayRef<int64_t>)> isUsed) {
   llvm::ArrayRef<int64_t> shape = tensor.getShape();
-  // Strides of a tensor of the slices.
-  llvm::SmallVector<int64_t> strides(shape.size(), 0);
-  int64_t numSlices = 1;
-  for (int64_t i = int64_t(shape.size()) - 1; i >= 0; --i) {
-    if (isSummed[i])
-      continue;
-    strides[i] = numSlices;
-    numSlices *= shape[i];
-  }
-  std::vector<double> sums(numSlices, 0.0);
-  llvm::SmallVector<int64_t> index(shape.size(), 0);
-  for (int64_t element = 0; element < tensor.getNumElements(); ++element) {
-    int64_t slice = 0;
-    for (size_t i = 0; i < shape.size(); ++i)
-      slice += index[i] * strides[i];
-    double value = tensor.getAs<double>(element);
-    sums[slice] += value * value;
-    advance(index, shape);
-  }
-  for (int64_t slice = 0; slice < numSlices; ++slice) {
-    if (type == DType::F64 ? sums[slice] != 0 : float(sums[slice]) != 0)
-      continue;
-    for (size_t i = 0; i < shape.size(); ++i)
-      index[i] = isSummed[i] ? 0 : slice / strides[i] % shape[i];
-    if (isUsed(index))
-      return index;
-  }
+  if (tensor.getNumElements() == 0)
+    return std::nullopt;
+  llvm::SmallVector<int64_t> strides(shape.size(), 1);
+  for (int64_t i = int64_t(shape.size()) - 2; i >= 0; --i)
+    strides[i] = strides[i + 1] * shape[i + 1];
+
+  /// Squares only add up: the first sum that is not zero decides.
+  auto vanishes = [&](llvm::ArrayRef<int64_t> slice) {
+    llvm::SmallVector<int64_t> index(slice);
+    double sum = 0;
+    do {
+      int64_t element = 0;
+      for (size_t i = 0; i < shape.size(); ++i)
+        element += index[i] * strides[i];
+      double value = tensor.getAs<double>(element);
+      sum += value * value;
+      if (type == DType::F64 ? sum != 0 : float(sum) != 0)
+        return false;
+    } while (advance(index, shape, isSummed, /*along=*/true));
+    return true;
+  };
+  llvm::SmallVector<int64_t> slice(shape.size(), 0);
+  do {
+    if (vanishes(slice) && isUsed(slice))
+      return slice;
+  } while (advance(slice, shape, isSummed, /*along=*/false));
   return std::nullopt;
 }

@@ -15,6 +15,8 @@
 #include "Nest.h"
 #include "ReferenceModels.h"
 
+#include "llvm/Support/MathExtras.h"
+
 #include <cmath>
 
 using namespace mlir;
@@ -233,10 +235,26 @@ struct OrthogonalizeModel
     layout.coefficients.assign(orthogonalize.getCoefficients().begin(),
                                orthogonalize.getCoefficients().end());
     layout.eps = orthogonalize.getEps().convertToDouble();
-    int64_t numBatches = x.getNumElements() / layout.getMatrixSize();
-    layout.iterates =
-        builder.allocateScratch(numBatches * layout.getBatchSize());
-    layout.shared = builder.allocateScratch(layout.getSharedSize());
+    if (failed(builder.checkOverflow(op)))
+      return failure();
+    uint64_t matrix = layout.getMatrixSize();
+    uint64_t numBatches = x.getNumElements() / matrix;
+    uint64_t iterates = llvm::SaturatingMultiply<uint64_t>(
+        numBatches,
+        llvm::SaturatingMultiplyAdd<uint64_t>(
+            llvm::SaturatingAdd<uint64_t>(layout.iterations, 1), matrix, 1));
+    uint64_t square =
+        llvm::SaturatingMultiply<uint64_t>(layout.columns, layout.columns);
+    uint64_t shared = llvm::SaturatingMultiplyAdd<uint64_t>(
+        square, 5, llvm::SaturatingMultiply<uint64_t>(matrix, 2));
+    if (failed(builder.checkMemory(
+            op,
+            llvm::SaturatingMultiply<uint64_t>(
+                llvm::SaturatingAdd(iterates, shared), sizeof(double)),
+            "the iteration's work space")))
+      return failure();
+    layout.iterates = builder.allocateScratch(iterates);
+    layout.shared = builder.allocateScratch(shared);
     builder.add(std::make_unique<OrthogonalizeInstruction>(layout, x, y, rows,
                                                            columns));
     builder.setView(orthogonalize.getResult(), y);

@@ -9,6 +9,7 @@
 #include "larc/Reference/Program.h"
 #include "ReferenceModels.h"
 #include "larc/Reference/Reference.h"
+#include "larc/Support/Tensor.h"
 
 #include "mlir/IR/DialectRegistry.h"
 #include "llvm/Support/MathExtras.h"
@@ -58,8 +59,30 @@ View ProgramBuilder::allocate(ArrayType type, bool active) {
 
 View ProgramBuilder::allocateLiteral(double value) {
   View view = allocate(ArrayRef<ViewAxis>(), /*active=*/false);
+  // A list that has just grown.
+  program.codeBytes += 3 * sizeof(program.literals[0]);
   program.literals.push_back({view.offset, value});
   return view;
+}
+
+LogicalResult ProgramBuilder::checkOverflow(Operation *op) const {
+  if (!overflowed)
+    return success();
+  return op->emitOpError("needs arrays of more elements than 64 bits count");
+}
+
+uint64_t ProgramBuilder::getByteSize() const {
+  return llvm::SaturatingMultiplyAdd<uint64_t>(
+      program.frameSize, sizeof(double), program.codeBytes);
+}
+
+LogicalResult ProgramBuilder::checkMemory(Operation *op, uint64_t bytes,
+                                          const Twine &what) {
+  llvm::Error error =
+      checkFitsMemory(llvm::SaturatingAdd(getByteSize(), bytes), what);
+  if (!error)
+    return success();
+  return op->emitOpError(llvm::toString(std::move(error)));
 }
 
 View ProgramBuilder::getAnchor(Value state) const {
@@ -81,7 +104,7 @@ LogicalResult ProgramBuilder::buildBody(Block &block) {
     auto interface = dyn_cast<ReferenceOpInterface>(op);
     if (!interface)
       return op.emitOpError("has no meaning to the reference interpreter");
-    if (failed(interface.buildReference(*this)))
+    if (failed(interface.buildReference(*this)) || failed(checkOverflow(&op)))
       return failure();
   }
   return success();
@@ -148,12 +171,9 @@ FailureOr<Program> ProgramBuilder::build(RecurrenceOp recurrence) {
   ProgramBuilder builder(recurrence);
   builder.program.period = recurrence.getPeriod();
   if (failed(builder.checkSizes()) || failed(builder.buildArguments()) ||
+      failed(builder.checkOverflow(recurrence)) ||
       failed(builder.buildBody(recurrence.getBody().front())))
     return failure();
-  if (builder.overflowed) {
-    recurrence.emitOpError("needs arrays of more elements than 64 bits count");
-    return failure();
-  }
   Program &program = builder.program;
   auto values = recurrence.getYield().getValues();
   for (Value value : values.take_front(program.states.size()))

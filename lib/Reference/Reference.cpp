@@ -22,6 +22,7 @@
 #include <cmath>
 #include <cstring>
 #include <mutex>
+#include <pthread.h>
 #include <thread>
 
 using namespace mlir;
@@ -301,7 +302,32 @@ private:
 // All of them
 //===----------------------------------------------------------------------===//
 
-/// Runs every block and head on as many threads as asked.
+using ThreadTask = std::function<void()>;
+
+/// Runs each of `others` on a thread of its own, and `own` on this one. Tasks
+/// that the system has no thread for are left out: std::thread would end the
+/// process instead.
+static void runBeside(std::vector<ThreadTask> &others,
+                      llvm::function_ref<void()> own) {
+  std::vector<pthread_t> threads;
+  threads.reserve(others.size());
+  for (ThreadTask &task : others) {
+    pthread_t thread;
+    auto start = [](void *task) -> void * {
+      (*static_cast<ThreadTask *>(task))();
+      return nullptr;
+    };
+    if (pthread_create(&thread, nullptr, start, &task) != 0)
+      break;
+    threads.push_back(thread);
+  }
+  own();
+  for (pthread_t thread : threads)
+    pthread_join(thread, nullptr);
+}
+
+/// Runs every block and head on as many threads as asked. They take work from
+/// one counter, so that fewer do it all as well.
 static llvm::Error runAll(Plan &plan, const ReferenceOptions &options) {
   Problem &problem = plan.problem;
   int64_t numItems = plan.numBlocks * problem.heads;
@@ -322,6 +348,12 @@ static llvm::Error runAll(Plan &plan, const ReferenceOptions &options) {
   std::optional<int64_t> size = plan.getWorkspaceSize();
   if (!size)
     return makeFault("the reference needs more memory than 64 bits can count");
+  // Work spaces are tensors and count on their own; the code beside them not.
+  if (llvm::Error error = checkFitsMemory(
+          llvm::SaturatingMultiplyAdd<uint64_t>(
+              *size, numThreads * sizeof(double), plan.program.codeBytes),
+          "the reference with " + llvm::Twine(numThreads) + " threads"))
+    return error;
   std::vector<std::unique_ptr<Worker>> workers;
   for (int64_t i = 0; i < numThreads; ++i) {
     llvm::Expected<Tensor> workspace =
@@ -337,12 +369,10 @@ static llvm::Error runAll(Plan &plan, const ReferenceOptions &options) {
     for (int64_t item; (item = next.fetch_add(1)) < numItems;)
       worker.run(item / problem.heads, item % problem.heads);
   };
-  std::vector<std::thread> threads;
+  std::vector<ThreadTask> tasks;
   for (int64_t i = 1; i < numThreads; ++i)
-    threads.emplace_back([&, i] { workOff(*workers[i]); });
-  workOff(*workers[0]);
-  for (std::thread &thread : threads)
-    thread.join();
+    tasks.push_back([&, i] { workOff(*workers[i]); });
+  runBeside(tasks, [&] { workOff(*workers[0]); });
   return llvm::Error::success();
 }
 

@@ -9,6 +9,8 @@
 #include "Nest.h"
 #include "ReferenceModels.h"
 
+#include "llvm/Support/MathExtras.h"
+
 using namespace mlir;
 using namespace larc;
 
@@ -129,7 +131,7 @@ struct NestModel : ReferenceOpInterface::ExternalModel<NestModel, NestOp> {
 };
 
 /// A fold is unrolled: the frame keeps what every step computes, as the
-/// derivative needs.
+/// derivative needs. Steps are alike, so the first says what all will take.
 struct FoldModel : ReferenceOpInterface::ExternalModel<FoldModel, FoldOp> {
   LogicalResult buildReference(Operation *op, ProgramBuilder &builder) const {
     auto fold = cast<FoldOp>(op);
@@ -139,7 +141,20 @@ struct FoldModel : ReferenceOpInterface::ExternalModel<FoldModel, FoldOp> {
     for (Value init : fold.getInits())
       carried.push_back(builder.getView(init));
     int64_t size = sources.front().find(fold.getAxisAttr())->size;
+    std::string what =
+        ("unrolled over the " + Twine(size) + " elements of axis '" +
+         fold.getAxis() + "' by the reference")
+            .str();
+    uint64_t before = builder.getByteSize();
+    if (failed(builder.checkMemory(op, 0, what)))
+      return failure();
     for (int64_t step = 0; step < size; ++step) {
+      if (step == 1) {
+        uint64_t rest = llvm::SaturatingMultiply<uint64_t>(
+            builder.getByteSize() - before, size - 1);
+        if (failed(builder.checkMemory(op, rest, what)))
+          return failure();
+      }
       for (auto [argument, source] :
            llvm::zip(fold.getSliceArguments(), sources))
         builder.setView(argument, takeIndex(source, fold.getAxisAttr(), step));

@@ -16,7 +16,12 @@
 
 #include "larc/Support/Error.h"
 
+#include "llvm/Support/ErrorHandling.h"
+#include "llvm/Support/Signals.h"
 #include "llvm/Support/raw_ostream.h"
+
+#include <cstdlib>
+#include <unistd.h>
 
 using namespace larc;
 using namespace larc::driver;
@@ -49,7 +54,20 @@ static llvm::Error flushOutput() {
   return makeFileFault("<stdout>", "cannot write: " + code.message());
 }
 
+/// Ends the process when an allocation that no check foresaw fails. Nothing
+/// here may allocate, and other threads may still run: no destructors.
+static void endOutOfMemory(void *, const char *, bool) {
+  llvm::sys::RunInterruptHandlers(); // removes unfinished files
+  static constexpr char message[] = "error: out of memory\n";
+  // There is nobody left to tell if this fails.
+  [[maybe_unused]] ssize_t written =
+      ::write(STDERR_FILENO, message, sizeof(message) - 1);
+  std::_Exit(1);
+}
+
 int main(int argc, char **argv) {
+  llvm::install_bad_alloc_error_handler(endOutOfMemory);
+  llvm::install_out_of_memory_new_handler();
   llvm::Expected<Options> options = parseOptions(argc, argv);
   if (!options) {
     int exitCode = 2;
