@@ -170,8 +170,12 @@ larc.recurrence @apart(%x[K, n]) -> (o[K]) dims(K = 4, n = 2) {
 // CHECK:         scf.for %[[TOKEN:.*]] = %{{.*}} to %[[T]]
 // CHECK:           %[[GLOBAL:.*]] = arith.addi %[[TOKEN]], %[[POS]]
 // CHECK:           %[[NEXT:.*]] = arith.addi %[[GLOBAL]], %c1
-// CHECK:           %[[REST:.*]] = arith.remui %[[NEXT]], %c6
-// CHECK:           %[[FIRES:.*]] = arith.cmpi eq, %[[REST]], %c0
+// CHECK-DAG:       %[[REST:.*]] = arith.remui %[[NEXT]], %c3
+// CHECK-DAG:       %[[ENDS:.*]] = arith.cmpi eq, %[[REST]], %c0
+// CHECK-DAG:       %[[COUNT:.*]] = arith.divui %[[NEXT]], %c3
+// CHECK-DAG:       %[[ODD:.*]] = arith.remui %[[COUNT]], %c2
+// CHECK-DAG:       %[[MEANT:.*]] = arith.cmpi eq, %[[ODD]], %c0
+// CHECK:           %[[FIRES:.*]] = arith.andi %[[ENDS]], %[[MEANT]]
 // CHECK:           scf.if %[[FIRES]]
 // CHECK:             vector.store
 larc.recurrence @fire(%x[K]) state(%S[K]) attributes(p = period(3)) -> (o[K]) dims(K = 16) {

@@ -42,3 +42,37 @@ larc.recurrence @fired(%x[K]) state(%S[K]) attributes(p = period(2)) -> (o[K]) d
   }
   larc.yield %r, %x
 }
+
+// -----
+
+// expected-error @+1 {{has sizes that make 'x' larger than 70368744177664 bytes}}
+larc.recurrence @operand(%x[K]) -> (o) dims(K = 100000000000000) {
+  %c = larc.constant 1.0
+  larc.yield %c
+}
+
+// -----
+
+// expected-error @+1 {{has sizes that make 'S' larger than 70368744177664 bytes}}
+larc.recurrence @state(%x) state(%S[K, V]) -> (o) dims(K = 100000000, V = 100000000) {
+  larc.yield %S, %x
+}
+
+// -----
+
+// expected-error @+1 {{has sizes that make 'o' larger than 70368744177664 bytes}}
+larc.recurrence @output(%x) -> (o[K]) dims(K = 100000000000000) {
+  %0 = larc.nest over [K] {
+    %o = larc.broadcast %x to [K]
+    larc.yield %o
+  }
+  larc.yield %0
+}
+
+// -----
+
+// Three states that rotate are all saved.
+// expected-error @+1 {{needs more than 70368744177664 bytes of workspace for these sizes}}
+larc.recurrence @workspace(%x) state(%A[K], %B[K], %C[K]) -> (o) dims(K = 8796093022208) {
+  larc.yield %B, %C, %A, %x
+}
