@@ -48,8 +48,11 @@ TEST_F(EmitTest, TypesOfOptions) {
             (llvm::SmallVector<DType>{DType::BF16, DType::BF16, DType::BF16,
                                       DType::F32}));
   EXPECT_EQ(options.outputTypes, llvm::SmallVector<DType>{DType::BF16});
-  // One tensor in f64 is enough to compute in it.
+  // The type of the data decides what is computed in.
   options = CPUOptions::uniform(spec, DType::F32, DType::F64);
+  EXPECT_EQ(options.computeType, DType::F32);
+  EXPECT_EQ(options.operandTypes.back(), DType::F64);
+  options = CPUOptions::uniform(spec, DType::F64, DType::F32);
   EXPECT_EQ(options.computeType, DType::F64);
 }
 
