@@ -93,8 +93,10 @@ void NestEmitter::analyze() {
   auto yield = cast<YieldOp>(nest.getBody().front().getTerminator());
   for (auto [i, value] : llvm::enumerate(yield.getValues())) {
     auto reduction = value.getDefiningOp<ReductionOpInterface>();
-    if (!reduction || reduction->getParentOp() != nest)
+    if (!reduction || reduction->getParentOp() != nest) {
+      backward = !outer.empty();
       continue;
+    }
     SmallVector<StringAttr> reduced = reduction.getReducedAxes();
     auto isReduced = [&](StringAttr axis) {
       return llvm::is_contained(reduced, axis);
@@ -152,7 +154,12 @@ void NestEmitter::emit(OpBuilder &builder) {
         builder, loc, index(builder, loc, 0), index(builder, loc, grouped),
         index(builder, loc, groupRegisters * plan.lanes));
     OpBuilder inner = OpBuilder::atBlockTerminator(loop.getBody());
-    emitGroup(inner, loop.getInductionVar(), whole);
+    Value first = loop.getInductionVar();
+    if (backward)
+      first = arith::SubIOp::create(
+          inner, loc, index(inner, loc, grouped - groupRegisters * plan.lanes),
+          first);
+    emitGroup(inner, first, whole);
   }
   if (!rest.empty())
     emitGroup(builder, index(builder, loc, 0), rest);
@@ -243,7 +250,11 @@ void NestEmitter::emitLevel(OpBuilder &builder, unsigned depth, Scope &scope,
       inside[i] = take(arguments);
     Scope innerScope = scope;
     Value position = loop.getInductionVar();
-    if (copy)
+    if (backward)
+      position = arith::SubIOp::create(
+          inner, loc,
+          index(inner, loc, plan.getExtent(outer[depth]) - 1 - copy), position);
+    else if (copy)
       position =
           arith::AddIOp::create(inner, loc, position, index(inner, loc, copy));
     innerScope.indices.push_back(position);

@@ -99,6 +99,9 @@ private:
   llvm::SmallVector<Accumulator> accumulators;
   llvm::DenseMap<mlir::Value, unsigned> depths;
   bool oneGroup = false;
+  /// Nests that write an array go from its end: the nests that read it first
+  /// went from its start, and what was touched last is still in cache.
+  bool backward = false;
   // Of the group being emitted.
   mlir::Value base;
   Pieces pieces;

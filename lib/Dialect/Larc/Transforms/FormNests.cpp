@@ -175,6 +175,7 @@ private:
   SmallVector<Operation *> kept, others;
   llvm::SmallPtrSet<Operation *, 16> keptSet, stores;
   OpSet done;
+  ArrayType lastLargeSpace;
   DenseMap<Operation *, unsigned> chainLengths;
 };
 
@@ -365,6 +366,8 @@ void BlockScheduler::buildNest(ArrayType space, ArrayRef<Operation *> list) {
     types.push_back(op->getResult(0).getType());
   }
   Location loc = builder.getFusedLoc(locations);
+  if (space.getRank() >= 2)
+    lastLargeSpace = space;
   auto nest = NestOp::create(builder, loc, types, order.get(space, list));
   OpBuilder inner = OpBuilder::atBlockBegin(&nest.getBody().emplaceBlock());
   OpSet members;
@@ -410,8 +413,14 @@ void BlockScheduler::run() {
     if (emitNest([&](Operation *op) { return !isLarge(op); },
                  /*withStores=*/false))
       continue;
-    if (emitNest([&](Operation *op) { return isLarge(op) && !isStore(op); },
-                 /*withStores=*/true))
+    // What the last large nest read is in cache: go on there if possible.
+    auto isPass = [&](Operation *op) { return isLarge(op) && !isStore(op); };
+    if (emitNest(
+            [&](Operation *op) {
+              return isPass(op) && spaceOf(op) == lastLargeSpace;
+            },
+            /*withStores=*/true) ||
+        emitNest(isPass, /*withStores=*/true))
       continue;
     Operation *region = nullptr;
     for (Operation *op : others)
