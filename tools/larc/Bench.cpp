@@ -115,7 +115,7 @@ Subject::create(Session &session, const SpecChoice &spec, Form form,
   llvm::Expected<TensorMap> inputs =
       makeRandomInputs(spec.recurrence, spec.attributes, request);
   if (!inputs)
-    return blameCommandLine(inputs.takeError());
+    return inputs.takeError();
   llvm::Expected<Problem> problem =
       session.bind(spec, std::move(*inputs), form, /*gradients=*/false,
                    /*defaultDType=*/DType::F32);
@@ -260,7 +260,8 @@ static llvm::Error measure(Session &session, const SpecChoice &spec,
   for (Form form : forms) {
     auto subject = Subject::create(session, spec, form, dims);
     if (!subject)
-      return subject.takeError();
+      // Everything about it comes from the command line.
+      return blameCommandLine(subject.takeError());
     subjects.push_back(std::move(*subject));
   }
   // Arithmetic is in float64 or float32; each has its own peak.
@@ -286,7 +287,7 @@ static llvm::Error measure(Session &session, const SpecChoice &spec,
     for (const auto &subject : subjects)
       if (!subject->isDone())
         if (llvm::Error error = subject->sample())
-          return error;
+          return blameCommandLine(std::move(error));
     if (getMilliseconds(Clock::now() - lastLimits) < samplingMilliseconds / 3)
       continue;
     if (llvm::Error error = updateAll())

@@ -30,6 +30,8 @@ struct Row {
   llvm::SmallVector<int64_t> shape;
   double maxAbs = 0, rel = 0, limit = 0;
   bool pass = false;
+  /// Elements that should be infinite or NaN, which the errors leave out.
+  int64_t numNonFinite = 0;
 };
 
 /// One file's comparison, or that of random inputs.
@@ -59,6 +61,14 @@ static bool isExpectedName(llvm::StringRef name) {
          isGradientName(name);
 }
 
+static llvm::Expected<int64_t> countNonFinite(const Tensor &tensor) {
+  llvm::Expected<Tensor> values = tensor.toFloat64();
+  if (!values)
+    return values.takeError();
+  return llvm::count_if(values->getValues<double>(),
+                        [](double value) { return !std::isfinite(value); });
+}
+
 /// Compares `results` with every tensor of `expected`.
 static llvm::Error compareAll(const Options &options, const TensorMap &results,
                               const TensorMap &expected, CheckReport &report) {
@@ -77,9 +87,12 @@ static llvm::Error compareAll(const Options &options, const TensorMap &results,
         compareTensors(name, it->second, tensor, limit);
     if (!comparison)
       return comparison.takeError();
+    llvm::Expected<int64_t> numNonFinite = countNonFinite(tensor);
+    if (!numNonFinite)
+      return numNonFinite.takeError();
     report.rows.push_back(Row{name, llvm::to_vector(tensor.getShape()),
                               comparison->maxAbs, comparison->rel, limit,
-                              comparison->pass});
+                              comparison->pass, *numNonFinite});
   }
   return llvm::Error::success();
 }
@@ -239,13 +252,10 @@ static llvm::Error checkFile(Session &session, llvm::StringRef path,
 // Random inputs
 //===----------------------------------------------------------------------===//
 
-static llvm::Error checkRandom(Session &session, CheckReport &report) {
+static llvm::Error compareRandom(Session &session, const SpecChoice &spec,
+                                 CheckReport &report) {
   const Options &options = session.getOptions();
-  llvm::Expected<SpecChoice> spec =
-      session.chooseSpec(/*file=*/nullptr, /*path=*/"");
-  if (!spec)
-    return spec.takeError();
-  report.spec = spec->name;
+  report.spec = spec.name;
   RandomInputs request;
   request.dims = getSingleDims(options.dims);
   request.headCounts.assign(options.headCounts.begin(),
@@ -258,7 +268,7 @@ static llvm::Error checkRandom(Session &session, CheckReport &report) {
     request.lengths.assign(options.sequenceLengths->begin(),
                            options.sequenceLengths->end());
   }
-  if (llvm::Error error = session.checkDims(*spec, request.dims, required))
+  if (llvm::Error error = session.checkDims(spec, request.dims, required))
     return error;
   llvm::Expected<Form> form =
       session.resolveForm(options.forms.front(), /*gradients=*/false);
@@ -269,29 +279,37 @@ static llvm::Error checkRandom(Session &session, CheckReport &report) {
   report.expectedFrom = "the reference";
 
   llvm::Expected<TensorMap> inputs =
-      makeRandomInputs(spec->recurrence, spec->attributes, request);
+      makeRandomInputs(spec.recurrence, spec.attributes, request);
   if (!inputs)
-    // Everything about them comes from the command line.
-    return blameCommandLine(inputs.takeError());
+    return inputs.takeError();
   llvm::Expected<Problem> problem =
-      session.bind(*spec, std::move(*inputs), *form, /*gradients=*/false,
+      session.bind(spec, std::move(*inputs), *form, /*gradients=*/false,
                    /*defaultDType=*/DType::F32);
   if (!problem)
     return problem.takeError();
   report.dtype = getResultDType(*form, *problem);
   report.limit = getDefaultLimit(*form, *problem);
   llvm::Expected<TensorMap> expected =
-      session.compute(*spec, *problem, Form::Reference, /*gradients=*/false,
-                      "computing the reference of " + spec->name);
+      session.compute(spec, *problem, Form::Reference, /*gradients=*/false,
+                      "computing the reference of " + spec.name);
   if (!expected)
     return expected.takeError();
   if (*form == Form::Reference)
     session.noteOnce("--form=reference compares the reference with itself");
   llvm::Expected<TensorMap> results = session.compute(
-      *spec, *problem, *form, /*gradients=*/false, "checking " + spec->name);
+      spec, *problem, *form, /*gradients=*/false, "checking " + spec.name);
   if (!results)
     return results.takeError();
   return compareAll(options, *results, *expected, report);
+}
+
+static llvm::Error checkRandom(Session &session, CheckReport &report) {
+  llvm::Expected<SpecChoice> spec =
+      session.chooseSpec(/*file=*/nullptr, /*path=*/"");
+  if (!spec)
+    return spec.takeError();
+  // Everything but the spec comes from the command line.
+  return blameCommandLine(compareRandom(session, *spec, report));
 }
 
 //===----------------------------------------------------------------------===//
@@ -313,6 +331,12 @@ static void printReport(const CheckReport &report) {
                   formatNumber(row.rel), formatNumber(row.limit),
                   row.pass ? "pass" : "FAIL"});
   table.print(os);
+  for (const Row &row : report.rows)
+    if (row.numNonFinite)
+      os << "  note: the errors of " << row.name << " leave out "
+         << row.numNonFinite
+         << (row.numNonFinite == 1 ? " element" : " elements")
+         << " expected to be infinite or NaN\n";
   os.flush();
 }
 
