@@ -283,6 +283,10 @@ static llvm::Error parseTolerance(Options &options) {
 /// The options that all commands but `list` have.
 static llvm::Error parseCommon(Options &options) {
   options.spec = spec;
+  // An argument that is there and empty is not one left out.
+  if (options.spec.empty() && spec.getNumOccurrences() != 0)
+    return makeUsageFault("unknown spec ''",
+                          {"give a name of 'larc list' or a .mlir file"});
   if (llvm::StringRef(options.spec).ends_with(".so"))
     return makeLaterFault("compiled libraries as SPEC",
                           "give a name of 'larc list' or a .mlir file");
@@ -307,6 +311,9 @@ static llvm::Error parseCommon(Options &options) {
     if (name.empty() || !entry.contains('='))
       return makeUsageFault("option '--set' needs NAME=VALUE, not " +
                             quoteName(entry));
+    if (llvm::is_contained(llvm::make_first_range(options.attributes), name))
+      return makeUsageFault("attribute " + quoteName(name) +
+                            " is set twice with '--set'");
     options.attributes.emplace_back(name.str(), value.str());
   }
   if (!target.empty())
@@ -354,17 +361,19 @@ static llvm::Error parseRun(Options &options) {
 static llvm::Error parseCheck(Options &options) {
   options.data.assign(data.begin(), data.end());
   options.noGradients = noGrad;
-  if (options.data.empty() == checkDims.empty())
-    return makeUsageFault("'larc check' needs either '--data=FILE' or "
-                          "'--dims=NAME=SIZE,...'");
-  if (!options.data.empty()) {
+  if (!options.data.empty() && !checkDims.empty())
+    return makeUsageFault("'larc check' takes '--data' or '--dims', not both");
+  if (checkDims.empty())
     for (const cl::Option *option :
          std::initializer_list<const cl::Option *>{&seed, &seqlens, &heads})
       if (llvm::Error error =
               refuse(*option, "it is about random inputs, which need '--dims'"))
         return error;
+  if (!options.data.empty())
     return llvm::Error::success();
-  }
+  if (checkDims.empty())
+    return makeUsageFault("'larc check' needs either '--data=FILE' or "
+                          "'--dims=NAME=SIZE,...'");
   if (options.spec.empty())
     return makeSpecMissingFault();
   auto dims = parseDims(checkDims, /*allowRanges=*/false);
