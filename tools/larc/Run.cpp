@@ -9,6 +9,7 @@
 #include "Session.h"
 
 #include "larc/Support/Error.h"
+#include "larc/Support/FileOutput.h"
 #include "larc/Support/Safetensors.h"
 
 #include <cmath>
@@ -92,6 +93,44 @@ summaryToJSON(const TensorMap &results) {
   return tensors;
 }
 
+/// Computes the results, and writes them to `--outputs` where that is given.
+/// The file is opened first: one that cannot be written costs no computation.
+static llvm::Expected<TensorMap> computeAndWrite(Session &session,
+                                                 const SpecChoice &spec,
+                                                 Problem &problem, Form form) {
+  const Options &options = session.getOptions();
+  auto compute = [&] {
+    return session.compute(spec, problem, form, options.gradients,
+                           "running " + spec.name);
+  };
+  if (options.outputs.empty())
+    return compute();
+  TensorFile output;
+  output.metadata.insert(spec.attributes.begin(), spec.attributes.end());
+  output.metadata["spec"] = spec.name;
+  // What goes wrong before anything is written is no fault of the output file.
+  llvm::Error computing = llvm::Error::success();
+  llvm::Error writing = writeFileAtomically(
+      options.outputs, [&](llvm::raw_ostream &os) -> llvm::Error {
+        llvm::ErrorAsOutParameter guard(computing);
+        llvm::Expected<TensorMap> results = compute();
+        if (!results) {
+          computing = results.takeError();
+          return Session::makePrintedFault();
+        }
+        output.tensors = std::move(*results);
+        PhaseTimer::Scope scope(session.getTimer(), "write");
+        return writeSafetensors(os, output);
+      });
+  if (computing) {
+    llvm::consumeError(std::move(writing));
+    return std::move(computing);
+  }
+  if (writing)
+    return std::move(writing);
+  return std::move(output.tensors);
+}
+
 llvm::Expected<int> driver::runRun(Session &session) {
   const Options &options = session.getOptions();
   llvm::Expected<TensorFile> file = [&] {
@@ -111,42 +150,30 @@ llvm::Expected<int> driver::runRun(Session &session) {
       session.bind(*spec, std::move(file->tensors), *form, options.gradients);
   if (!problem)
     return blameFile(problem.takeError(), options.inputs);
-  llvm::Expected<TensorMap> results = session.compute(
-      *spec, *problem, *form, options.gradients, "running " + spec->name);
+  llvm::Expected<TensorMap> results =
+      computeAndWrite(session, *spec, *problem, *form);
   if (!results)
     return results.takeError();
 
   DType dtype = getResultDType(*form, *problem);
-  llvm::json::Object object;
+  // Only what was written is told of.
   if (options.json) {
     llvm::Expected<llvm::json::Value> tensors = summaryToJSON(*results);
     if (!tensors)
       return tensors.takeError();
-    object = llvm::json::Object{{"spec", toJSONText(spec->name)},
-                                {"form", driver::getName(*form)},
-                                {"dtype", larc::getName(dtype)},
-                                {"file", toJSONText(options.inputs)},
-                                {"outputs", options.outputs.empty()
-                                                ? llvm::json::Value(nullptr)
-                                                : toJSONText(options.outputs)},
-                                {"tensors", std::move(*tensors)}};
+    printJSON(llvm::json::Object{{"spec", toJSONText(spec->name)},
+                                 {"form", driver::getName(*form)},
+                                 {"dtype", larc::getName(dtype)},
+                                 {"file", toJSONText(options.inputs)},
+                                 {"outputs", options.outputs.empty()
+                                                 ? llvm::json::Value(nullptr)
+                                                 : toJSONText(options.outputs)},
+                                 {"tensors", std::move(*tensors)}});
   } else if (options.outputs.empty()) {
     std::string title = spec->name + ", form " + driver::getName(*form).str() +
                         ", " + larc::getName(dtype).str();
     if (llvm::Error error = printTable(*results, title))
       return std::move(error);
   }
-  if (!options.outputs.empty()) {
-    PhaseTimer::Scope scope(session.getTimer(), "write");
-    TensorFile output;
-    output.tensors = std::move(*results);
-    output.metadata.insert(spec->attributes.begin(), spec->attributes.end());
-    output.metadata["spec"] = spec->name;
-    if (llvm::Error error = writeSafetensors(options.outputs, output))
-      return std::move(error);
-  }
-  // Only what was written is told of.
-  if (options.json)
-    printJSON(std::move(object));
   return 0;
 }
