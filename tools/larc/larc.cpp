@@ -54,6 +54,17 @@ static llvm::Error flushOutput() {
   return makeFileFault("<stdout>", "cannot write: " + code.message());
 }
 
+/// Writes out the help or version that llvm::cl printed before it ended the
+/// process. Elsewhere there is nothing left to write.
+static void flushAtExit() {
+  llvm::Error error = flushOutput();
+  if (!error)
+    return;
+  int exitCode = 1;
+  llvm::errs() << renderError(std::move(error), &exitCode) << '\n';
+  std::_Exit(exitCode);
+}
+
 /// Ends the process when an allocation that no check foresaw fails. Nothing
 /// here may allocate, and other threads may still run: no destructors.
 static void endOutOfMemory(void *, const char *, bool) {
@@ -68,6 +79,10 @@ static void endOutOfMemory(void *, const char *, bool) {
 int main(int argc, char **argv) {
   llvm::install_bad_alloc_error_handler(endOutOfMemory);
   llvm::install_out_of_memory_new_handler();
+  // What is made before outlives the call.
+  llvm::outs();
+  llvm::errs();
+  std::atexit(flushAtExit);
   llvm::Expected<Options> options = parseOptions(argc, argv);
   if (!options) {
     int exitCode = 2;
