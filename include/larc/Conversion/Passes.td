@@ -36,8 +36,8 @@ def ConvertLarcToLoops : Larc_RecurrentPass<"convert-larc-to-loops"> {
     the entry point.
 
     Values that nests hand on lie in scratch memory at fixed offsets; a state's new value is
-    written over the old one where nothing reads that any more. Where all states and all
-    arithmetic over several axes have an axis that nothing sums over, the function works on a block
+    written over the old one where nothing reads that any more. Where all states, all
+    outputs and all arithmetic over several axes have an axis that nothing sums over, the function works on a block
     of that axis, small enough for the states to stay in cache.
 
     Arguments: the number of tokens, the position of the first one, then for each operand,
