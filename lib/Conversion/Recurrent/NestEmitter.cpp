@@ -9,6 +9,7 @@
 #include "NestEmitter.h"
 
 #include "mlir/IR/TypeUtilities.h"
+#include "llvm/ADT/SmallPtrSet.h"
 
 #include <limits>
 
@@ -19,6 +20,10 @@ using namespace larc;
 /// independent sums to hide the latency of a multiply-add together with
 /// unrolling, few enough to leave registers.
 static constexpr int64_t groupRegisters = 4;
+/// Groups of twice as many go along whole rows of an array more often, which
+/// caches like; a nest has them if what it keeps for every lane fits into this
+/// many registers.
+static constexpr int64_t keptRegisters = 16;
 /// Independent sums that hide that latency.
 static constexpr unsigned sumsInFlight = 8;
 
@@ -114,17 +119,39 @@ void NestEmitter::analyze() {
   }
 }
 
+/// Registers of a group: those for all lanes of what the rows share (sums, and
+/// arrays along the lanes alone) must leave some for the rows themselves.
+int64_t NestEmitter::chooseGroupSize() {
+  Block &body = nest.getBody().front();
+  auto lastAxis = cast<StringAttr>(nest.getAxes().getValue().back());
+  int64_t kept = 0;
+  llvm::SmallPtrSet<Value, 8> seen;
+  for (Operation &op : body.without_terminator()) {
+    kept += isa<ReductionOpInterface>(op);
+    for (Value operand : op.getOperands()) {
+      auto type = cast<ArrayType>(operand.getType());
+      kept += type.getRank() == 1 && type.hasAxis(lastAxis) &&
+              seen.insert(operand).second;
+    }
+  }
+  bool hasRows = nest.getAxes().size() > 1;
+  return hasRows && 2 * groupRegisters * kept <= keptRegisters
+             ? 2 * groupRegisters
+             : groupRegisters;
+}
+
 void NestEmitter::emit(OpBuilder &builder) {
   Location loc = nest.getLoc();
   // Lanes: whole groups in a loop, then one group of what is left, in powers of
   // two.
-  int64_t extent = 0, registers = 0, groups = 0;
+  int64_t extent = 0, registers = 0, groups = 0, groupSize = groupRegisters;
   if (!nest.getAxes().empty()) {
     extent = plan.getExtent(cast<StringAttr>(nest.getAxes().getValue().back()));
     registers = extent / plan.lanes;
-    groups = registers / groupRegisters;
+    groupSize = chooseGroupSize();
+    groups = registers / groupSize;
   }
-  int64_t grouped = groups * groupRegisters * plan.lanes;
+  int64_t grouped = groups * groupSize * plan.lanes;
   Pieces rest;
   for (int64_t offset = grouped, width = plan.lanes; offset < extent;) {
     if (offset + width > extent) {
@@ -145,19 +172,19 @@ void NestEmitter::emit(OpBuilder &builder) {
                identityOf(accumulator.op.getCombiner()));
 
   Pieces whole;
-  for (int64_t i = 0; i < groupRegisters; ++i)
+  for (int64_t i = 0; i < groupSize; ++i)
     whole.push_back({i * plan.lanes, plan.lanes});
   if (groups == 1) {
     emitGroup(builder, index(builder, loc, 0), whole);
   } else if (groups > 1) {
-    auto loop = scf::ForOp::create(
-        builder, loc, index(builder, loc, 0), index(builder, loc, grouped),
-        index(builder, loc, groupRegisters * plan.lanes));
+    auto loop = scf::ForOp::create(builder, loc, index(builder, loc, 0),
+                                   index(builder, loc, grouped),
+                                   index(builder, loc, groupSize * plan.lanes));
     OpBuilder inner = OpBuilder::atBlockTerminator(loop.getBody());
     Value first = loop.getInductionVar();
     if (backward)
       first = arith::SubIOp::create(
-          inner, loc, index(inner, loc, grouped - groupRegisters * plan.lanes),
+          inner, loc, index(inner, loc, grouped - groupSize * plan.lanes),
           first);
     emitGroup(inner, first, whole);
   }

@@ -63,6 +63,7 @@ private:
         indices; ///< of the outer axes, from outside in
   };
 
+  int64_t chooseGroupSize();
   void analyze();
   unsigned depthOf(mlir::Value value);
   void emitGroup(mlir::OpBuilder &builder, mlir::Value base,
