@@ -141,10 +141,6 @@ Buffer StepEmitter::chooseResultBuffer(OpResult result, NestOp nest,
       continue;
     const Buffer &output =
         frame.outputs[use.getOperandNumber() - frame.carried.size()];
-    // All blocks of columns compute what lacks their axis, each for itself:
-    // none may read there what another has written in part.
-    if (plan.splitAxis && !llvm::is_contained(output.axes, plan.splitAxis))
-      continue;
     if (cast<MemRefType>(output.memref.getType()).getElementType() ==
             plan.computeType &&
         ArrayRef(output.axes) == ArrayRef(plan.getOrder(type)))

@@ -104,21 +104,15 @@ CompiledRecurrence::compile(RecurrenceOp recurrence, const CPUOptions &options,
   auto report = [&](llvm::Error error) -> LogicalResult {
     return recurrence.emitError() << llvm::toString(std::move(error));
   };
-  auto builder = getTargetMachineBuilder(options.cpu);
-  if (!builder)
-    return report(builder.takeError());
-  auto machine = builder->createTargetMachine();
-  if (!machine)
-    return report(machine.takeError());
-  FailureOr<LLVMModule> compiled =
-      compileToLLVM(recurrence, options, **machine, hooks);
+  FailureOr<CompiledModule> compiled =
+      compileToLLVM(recurrence, options, hooks);
   if (failed(compiled))
     return failure();
-  auto jit = createJIT(std::move(*builder));
+  auto jit = createJIT(std::move(compiled->builder));
   if (!jit)
     return report(jit.takeError());
   if (llvm::Error error = (*jit)->addIRModule(llvm::orc::ThreadSafeModule(
-          std::move(compiled->module), std::move(compiled->context))))
+          std::move(compiled->llvm.module), std::move(compiled->llvm.context))))
     return report(std::move(error));
 
   std::unique_ptr<CompiledRecurrence> result(new CompiledRecurrence());

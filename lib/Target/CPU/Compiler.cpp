@@ -108,10 +108,20 @@ static void enableHooks(PassManager &pm, const CompileHooks &hooks) {
     pm.enableTiming();
 }
 
-FailureOr<LLVMModule> larc::compileToLLVM(RecurrenceOp recurrence,
-                                          const CPUOptions &options,
-                                          llvm::TargetMachine &machine,
-                                          const CompileHooks &hooks) {
+FailureOr<CompiledModule> larc::compileToLLVM(RecurrenceOp recurrence,
+                                              const CPUOptions &options,
+                                              const CompileHooks &hooks) {
+  auto report = [&](llvm::Error error) -> LogicalResult {
+    return recurrence.emitError() << llvm::toString(std::move(error));
+  };
+  auto builder = getTargetMachineBuilder(options.cpu);
+  if (!builder)
+    return report(builder.takeError());
+  auto created = builder->createTargetMachine();
+  if (!created)
+    return report(created.takeError());
+  llvm::TargetMachine &machine = **created;
+
   MLIRContext *context = recurrence.getContext();
   DialectRegistry registry;
   registerBuiltinDialectTranslation(registry);
@@ -141,7 +151,8 @@ FailureOr<LLVMModule> larc::compileToLLVM(RecurrenceOp recurrence,
     return recurrence.emitError("cannot be optimised: ")
                << llvm::toString(std::move(error)),
            failure();
-  return result;
+  return CompiledModule{std::move(result), std::move(*builder),
+                        std::move(*created)};
 }
 
 llvm::Expected<std::unique_ptr<llvm::orc::LLJIT>>
@@ -167,21 +178,12 @@ larc::createJIT(llvm::orc::JITTargetMachineBuilder builder) {
 LogicalResult larc::emitCPU(RecurrenceOp recurrence, const CPUOptions &options,
                             CPUEmit what, raw_ostream &os,
                             const CompileHooks &hooks) {
-  auto report = [&](llvm::Error error) -> LogicalResult {
-    return recurrence.emitError() << llvm::toString(std::move(error));
-  };
-  auto builder = getTargetMachineBuilder(options.cpu);
-  if (!builder)
-    return report(builder.takeError());
-  auto machine = builder->createTargetMachine();
-  if (!machine)
-    return report(machine.takeError());
-  FailureOr<LLVMModule> compiled =
-      compileToLLVM(recurrence, options, **machine, hooks);
+  FailureOr<CompiledModule> compiled =
+      compileToLLVM(recurrence, options, hooks);
   if (failed(compiled))
     return failure();
   if (what == CPUEmit::LLVM) {
-    compiled->module->print(os, nullptr);
+    compiled->llvm.module->print(os, nullptr);
     return success();
   }
   llvm::SmallVector<char, 0> buffer;
@@ -189,10 +191,10 @@ LogicalResult larc::emitCPU(RecurrenceOp recurrence, const CPUOptions &options,
   llvm::legacy::PassManager codegen;
   auto type = what == CPUEmit::Assembly ? llvm::CodeGenFileType::AssemblyFile
                                         : llvm::CodeGenFileType::ObjectFile;
-  if ((*machine)->addPassesToEmitFile(codegen, stream, nullptr, type))
+  if (compiled->machine->addPassesToEmitFile(codegen, stream, nullptr, type))
     return recurrence.emitError(
         "cannot be written: the target emits no such file");
-  codegen.run(*compiled->module);
+  codegen.run(*compiled->llvm.module);
   os << stream.str();
   return success();
 }

@@ -31,12 +31,18 @@ getTargetMachineBuilder(llvm::StringRef cpu);
 /// Bits of the widest vector registers that the machine has.
 unsigned getVectorBits(const llvm::TargetMachine &machine);
 
+/// What a recurrence compiles to, and the machine that it is for.
+struct CompiledModule {
+  LLVMModule llvm;
+  llvm::orc::JITTargetMachineBuilder builder;
+  std::unique_ptr<llvm::TargetMachine> machine;
+};
+
 /// Runs the recurrent form's pipelines on a copy of `recurrence` and LLVM's
 /// optimiser on the result. Errors are emitted at the recurrence's operations.
-mlir::FailureOr<LLVMModule> compileToLLVM(RecurrenceOp recurrence,
-                                          const CPUOptions &options,
-                                          llvm::TargetMachine &machine,
-                                          const CompileHooks &hooks);
+mlir::FailureOr<CompiledModule> compileToLLVM(RecurrenceOp recurrence,
+                                              const CPUOptions &options,
+                                              const CompileHooks &hooks);
 
 /// A just-in-time compiler for the host, which finds the C library's
 /// mathematics.
