@@ -9,16 +9,10 @@
 #ifndef LARC_LIB_CONVERSION_RECURRENT_PLAN_H
 #define LARC_LIB_CONVERSION_RECURRENT_PLAN_H
 
+#include "../Common/Buffer.h"
 #include "larc/Conversion/Passes.h"
 
 namespace larc {
-
-/// An array in memory: one dimension of the memref for each axis, of the
-/// compute type unless it is an operand or output as given.
-struct Buffer {
-  mlir::Value memref;
-  llvm::SmallVector<mlir::StringAttr> axes;
-};
 
 /// What both passes of the recurrent form need to agree on: types, sizes,
 /// memory order of arrays, and the blocks of columns.
