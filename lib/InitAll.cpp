@@ -9,6 +9,7 @@
 #include "larc/InitAll.h"
 
 #include "larc/Conversion/Passes.h"
+#include "larc/Dialect/Chunk/IR/Chunk.h"
 #include "larc/Dialect/Larc/IR/Larc.h"
 #include "larc/Dialect/Larc/Transforms/Passes.h"
 
@@ -70,7 +71,7 @@
 using namespace mlir;
 
 void larc::registerAllDialects(DialectRegistry &registry) {
-  registry.insert<larc::LarcDialect>();
+  registry.insert<larc::LarcDialect, larc::chunk::ChunkDialect>();
   registry.insert<affine::AffineDialect, arith::ArithDialect,
                   bufferization::BufferizationDialect, cf::ControlFlowDialect,
                   func::FuncDialect, index::IndexDialect, LLVM::LLVMDialect,

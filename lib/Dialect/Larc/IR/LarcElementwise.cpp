@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "TypeScope.h"
 #include "larc/Dialect/Larc/IR/Larc.h"
+#include "larc/Dialect/Larc/IR/TypeScope.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"

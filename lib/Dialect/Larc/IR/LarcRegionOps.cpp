@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "TypeScope.h"
 #include "larc/Dialect/Larc/IR/Larc.h"
+#include "larc/Dialect/Larc/IR/TypeScope.h"
 
 using namespace mlir;
 using namespace larc;

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "TypeScope.h"
+#include "larc/Dialect/Larc/IR/TypeScope.h"
 
 #include "mlir/IR/BuiltinTypes.h"
 #include "llvm/ADT/APFloat.h"
@@ -247,7 +247,8 @@ void asm_format::printBindings(OpAsmPrinter &printer, StringRef keyword,
 
 ParseResult
 asm_format::parseScopedRegion(OpAsmParser &parser, Region &region,
-                              ArrayRef<OpAsmParser::Argument> arguments) {
+                              ArrayRef<OpAsmParser::Argument> arguments,
+                              StringRef terminator) {
   TypeScope scope;
   for (const OpAsmParser::Argument &argument : arguments)
     TypeScope::define(argument.ssaName.name, argument.ssaName.number,
@@ -256,15 +257,16 @@ asm_format::parseScopedRegion(OpAsmParser &parser, Region &region,
   if (parser.parseRegion(region, arguments))
     return failure();
   if (region.empty() || region.front().empty())
-    return parser.emitError(loc,
-                            "expected a region that ends with 'larc.yield'");
+    return parser.emitError(loc, "expected a region that ends with '")
+           << terminator << "'";
   return success();
 }
 
 SmallVector<Type> asm_format::yieldedTypes(Region &region) {
   if (region.empty() || region.front().empty())
     return {};
-  auto yield = dyn_cast<YieldOp>(region.front().back());
-  return yield ? SmallVector<Type>(yield.getValues().getTypes())
-               : SmallVector<Type>();
+  Operation &last = region.front().back();
+  return last.hasTrait<OpTrait::IsTerminator>()
+             ? SmallVector<Type>(last.getOperandTypes())
+             : SmallVector<Type>();
 }

@@ -15,8 +15,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef LARC_LIB_DIALECT_LARC_IR_TYPESCOPE_H
-#define LARC_LIB_DIALECT_LARC_IR_TYPESCOPE_H
+#ifndef LARC_DIALECT_LARC_IR_TYPESCOPE_H
+#define LARC_DIALECT_LARC_IR_TYPESCOPE_H
 
 #include "larc/Dialect/Larc/IR/Larc.h"
 #include "llvm/ADT/SmallVector.h"
@@ -100,14 +100,16 @@ mlir::ParseResult parseBindings(
 void printBindings(mlir::OpAsmPrinter &printer, llvm::StringRef keyword,
                    mlir::ValueRange arguments, mlir::ValueRange values);
 
-/// Parses a region whose arguments have types, in a scope of its own.
+/// Parses a region whose arguments have types, in a scope of its own. Without
+/// operations it lacks its `terminator`.
 mlir::ParseResult
 parseScopedRegion(mlir::OpAsmParser &parser, mlir::Region &region,
-                  llvm::ArrayRef<mlir::OpAsmParser::Argument> arguments);
+                  llvm::ArrayRef<mlir::OpAsmParser::Argument> arguments,
+                  llvm::StringRef terminator = "larc.yield");
 /// The types of the values that the region's terminator yields.
 llvm::SmallVector<mlir::Type> yieldedTypes(mlir::Region &region);
 
 } // namespace asm_format
 } // namespace larc
 
-#endif // LARC_LIB_DIALECT_LARC_IR_TYPESCOPE_H
+#endif // LARC_DIALECT_LARC_IR_TYPESCOPE_H
