@@ -20,8 +20,9 @@ namespace larc {
 
 /// What products are tiled for.
 struct TileTarget {
-  /// Element type of all buffers: f32 or f64.
-  mlir::FloatType element;
+  /// Element type of all buffers: f32 or f64. (Handles of MLIR have no const
+  /// methods.)
+  mutable mlir::FloatType element;
   /// Lanes of a vector register: a power of two.
   int64_t lanes;
   /// Vector registers of the machine, which follow from their width.
