@@ -119,6 +119,70 @@ def Decompose : Larc_RecurrencePass<"larc-decompose"> {
   let statistics = [Statistic<"numDecomposed", "decomposed", "operations replaced">];
 }
 
+def UnrollFolds : Larc_RecurrencePass<"larc-unroll-folds"> {
+  let summary = "writes the steps of a fold out";
+  let description = [{
+    Replaces a `larc.fold` over an axis of known size by its steps, each on the slices of its index,
+    so that an analysis sees them as operations of the step. Folds of more than `max-steps` steps, or of
+    an unknown number, are left as they are.
+
+    With n of size 2
+
+    ```mlir
+    %T = larc.fold n over(%kj = %k) iter(%X = %S) {
+      %next = larc.add %X, %kj
+      larc.yield %next
+    }
+    ```
+
+    becomes
+
+    ```mlir
+    %k0 = larc.slice %k[n = 0]
+    %a = larc.add %S, %k0
+    %k1 = larc.slice %k[n = 1]
+    %T = larc.add %a, %k1
+    ```
+  }];
+  let options = [Option<"maxSteps", "max-steps", "int64_t", "16",
+                        "steps that are written out at most">];
+  let statistics = [Statistic<"numUnrolled", "unrolled", "folds replaced">];
+}
+
+def Distribute : Larc_RecurrencePass<"larc-distribute"> {
+  let summary = "distributes sums over products where no large array is left";
+  let description = [{
+    Rewrites sums and products, in exact arithmetic, where an array over several axes that every token would
+    have of its own becomes sums of products of smaller ones:
+
+    - a contraction whose operands are such arrays, made of products and sums, becomes a sum of contractions of
+      their parts. What is the same for all tokens of a period counts as a part;
+    - a contraction of a sum of two states becomes the sum of two contractions;
+    - a contraction of a state over several axes, with a product of one array for each, sums over one axis after
+      the other;
+    - a contraction over an axis of known size up to 16 that is added to a state becomes a sum of products;
+    - e to the sum of two arrays that scales a state is the product of two powers.
+
+    Squares are written out: |h - a p|^2 with p over two axes becomes |h|^2 - 2 a (p h) + a^2 |p|^2,
+    which does not assume that p has length 1.
+
+    ```mlir
+    %along = larc.mul %a, %p                 // [M], [D, M]
+    %across = larc.sub %h, %along            // [D, M]
+    %s = larc.contract %across, %across over D
+    ```
+
+    becomes, with %p from `larc.anchor`,
+
+    ```mlir
+    %hh = larc.contract %h, %h over D        // []
+    %hp = larc.contract %h, %p over D        // [M]
+    %pp = larc.contract %p, %p over D        // [M], the same for all tokens
+    ...
+    ```
+  }];
+}
+
 def Factor : Larc_RecurrencePass<"larc-factor"> {
   let summary = "moves factors to where they cost least";
   let description = [{
@@ -146,17 +210,21 @@ def Factor : Larc_RecurrencePass<"larc-factor"> {
   }];
 }
 
-def FormNests : Larc_RecurrencePass<"larc-form-nests"> {
-  let summary = "groups a step's operations into loop nests";
+def FormNests : Pass<"larc-form-nests"> {
+  let summary = "groups operations of steps and chunks into loop nests";
   let description = [{
-    Fuses the operations of each block into `larc.nest`s: one pass over an iteration
+    Runs on all recurrences and chunk scans that are, or are in, the operation. Fuses the
+    operations of each block into `larc.nest`s: one pass over an iteration
     space for as many operations as dependences allow. Reductions decide how many passes a space
     needs. Cheap elementwise values over two or more axes are computed again in every nest that
     uses them, and a state's new value is stored by the last nest that uses it, so that a
     step reads and writes a state as seldom as its reductions allow. Axes of a nest are ordered so
     that the last one, along vector lanes, is one that its reductions do not sum over, if there is one.
 
-    The recurrence must be flat, bound and decomposed.
+    Products of matrices (contractions where either operand has an axis of its own that is kept)
+    and the operations of the chunk dialect stay outside of nests.
+
+    A recurrence must be flat, bound and decomposed.
   }];
 }
 
