@@ -27,11 +27,18 @@ std::string Classifier::describeState() const {
   return ("state '" + decl.getName().getValue() + "'").str();
 }
 
+/// Where `op` stands in the spec.
+static Location sourceOf(Operation *op) {
+  if (auto name = dyn_cast<NameLoc>(op->getLoc()))
+    return name.getChildLoc();
+  return op->getLoc();
+}
+
 void Classifier::addObstacle(Obstacle obstacle) {
-  // The parts of what was one operation of the spec tell it once.
+  // What was one operation of the spec tells of one obstacle.
+  Location place = sourceOf(obstacle.op);
   for (const Obstacle &other : transition.obstacles)
-    if (other.op->getLoc() == obstacle.op->getLoc() &&
-        other.property == obstacle.property)
+    if (!isa<UnknownLoc>(place) && sourceOf(other.op) == place)
       return;
   transition.obstacles.push_back(std::move(obstacle));
 }
@@ -70,9 +77,8 @@ Operation *Classifier::getNonlinearUpdate() const {
 //===----------------------------------------------------------------------===//
 
 void Classifier::classifyLinear(MatrixForm update) {
-  bool hasInner =
-      llvm::any_of(forms.reads[transition.state],
-                   [](const Read &read) { return read.isInner; });
+  bool hasInner = llvm::any_of(forms.reads[transition.state],
+                               [](const Read &read) { return read.isInner; });
   if (hasInner)
     classifySolved(update);
   else
@@ -106,9 +112,9 @@ void Classifier::classifyDiagonal(const MatrixForm &update) {
   const SmallVector<SmallVector<StringAttr>> candidates = getKeyCandidates();
   const SmallVector<StringAttr> *keyAxes = nullptr;
   for (const SmallVector<StringAttr> &candidate : candidates) {
-    Check obstacle = checkForm(
-        update, Sides(stateType, candidate),
-        dependence.getNext(transition.state).getDefiningOp());
+    Check obstacle =
+        checkForm(update, Sides(stateType, candidate),
+                  dependence.getNext(transition.state).getDefiningOp());
     if (!obstacle) {
       keyAxes = &candidate;
       break;
@@ -151,10 +157,10 @@ static DenseMap<Value, Degree> getDegrees(RecurrenceOp recurrence,
         degrees.contains(op.getResult(0)))
       continue;
     Degree first = degreeOf(op.getOperand(0)), degree = Degree::Nonlinear;
-    Degree second = op.getNumOperands() == 2 ? degreeOf(op.getOperand(1))
-                                             : Degree::None;
-    bool isSum = isa<ReduceOp>(op) &&
-                 cast<ReduceOp>(op).getKind() == ReduceKind::Sum;
+    Degree second =
+        op.getNumOperands() == 2 ? degreeOf(op.getOperand(1)) : Degree::None;
+    bool isSum =
+        isa<ReduceOp>(op) && cast<ReduceOp>(op).getKind() == ReduceKind::Sum;
     if (isa<AddOp, SubOp>(op))
       degree = std::max(first, second);
     else if (isSum || isa<NegOp, BroadcastOp, RenameOp, SliceOp>(op))
@@ -246,6 +252,13 @@ void Classifier::finishLinear(ArrayRef<StringAttr> keyAxes) {
   SmallVector<Sides> allSides = {Sides(stateType, keyAxes)};
   SmallVector<Read, 1> inner, outer;
   SmallVector<Operation *> uncovered;
+  for (Operation *op : forms.wholeUses[state]) {
+    if (transition.transitionClass == TransitionClass::Constant)
+      break;
+    addObstacle({op, "is not linear in " + describeState() +
+                         ": what it makes is computed token by token"});
+    uncovered.push_back(op);
+  }
   for (Read &read : forms.reads[state]) {
     if (Check obstacle = checkRead(read)) {
       addObstacle(*obstacle);
@@ -263,11 +276,6 @@ void Classifier::finishLinear(ArrayRef<StringAttr> keyAxes) {
   if (transition.update->decay.empty() && transition.update->writes.size() == 1)
     transition.update->writes =
         expand(transition.update->writes.front(), allSides, dependence);
-  for (Operation *op : forms.wholeUses[state]) {
-    addObstacle({op, "is not linear in " + describeState() +
-                         ": what it makes is computed token by token"});
-    uncovered.push_back(op);
-  }
   transition.nonlinearReads = std::move(uncovered);
 }
 

@@ -56,7 +56,7 @@ static std::string formatNumber(double number) {
   return text;
 }
 
-std::string larc::describeValue(Value value) {
+static std::string describe(Value value, unsigned depth) {
   if (auto constant = value.getDefiningOp<ConstantOp>())
     return formatNumber(constant.getValue().convertToDouble());
   if (StringRef name = getSourceName(value); !name.empty())
@@ -64,13 +64,23 @@ std::string larc::describeValue(Value value) {
   Operation *op = value.getDefiningOp();
   if (!op)
     return "?";
+  if (auto slice = dyn_cast<SliceOp>(op))
+    return (describe(slice.getOperand(), depth) + "[" + slice.getAxis() +
+            " = " + Twine(slice.getOffset()) + "]")
+        .str();
   std::string text = op->getName().stripDialect().str() + "(";
   llvm::raw_string_ostream os(text);
-  llvm::interleaveComma(op->getOperands(), os,
-                        [&](Value operand) { os << describeValue(operand); });
+  if (depth > 3)
+    os << "...";
+  else
+    llvm::interleaveComma(op->getOperands(), os, [&](Value operand) {
+      os << describe(operand, depth + 1);
+    });
   os << ")";
   return text;
 }
+
+std::string larc::describeValue(Value value) { return describe(value, 0); }
 
 std::string larc::describeProduct(const Product &product) {
   std::string text;

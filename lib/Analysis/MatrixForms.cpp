@@ -78,9 +78,8 @@ SmallVector<Product> larc::expand(const Product &product, ArrayRef<Sides> sides,
                                   const Dependence &dependence) {
   auto straddles = [&](Value value) {
     return !dependence.isInvariant(value) &&
-           llvm::any_of(sides, [&](const Sides &pair) {
-             return pair.straddles(value);
-           });
+           llvm::any_of(
+               sides, [&](const Sides &pair) { return pair.straddles(value); });
   };
   SmallVector<Product> finished, open = {product};
   while (!open.empty()) {
@@ -177,6 +176,14 @@ bool MatrixForms::fits(Value value, unsigned state) const {
   return ArrayType::unionOf(axes, arrayOf(value)) == axes;
 }
 
+/// Whether `value` holds the whole of any state over several axes.
+bool MatrixForms::holdsMatrix(Value value) const {
+  for (unsigned state : dependence.getWholes(value).set_bits())
+    if (arrayOf(dependence.getState(state)).getRank() > 1)
+      return true;
+  return false;
+}
+
 /// The form of the result of a chain's operation, or nothing.
 std::optional<MatrixForm> MatrixForms::combine(Operation &op) {
   if (auto neg = dyn_cast<NegOp>(op)) {
@@ -209,7 +216,7 @@ std::optional<MatrixForm> MatrixForms::combine(Operation &op) {
 
 std::optional<MatrixForm> MatrixForms::scale(const MatrixForm &form,
                                              Value factor, bool divide) {
-  if (!fits(factor, form.state))
+  if (!fits(factor, form.state) || holdsMatrix(factor))
     return std::nullopt;
   Product scalar;
   if (auto constant = factor.getDefiningOp<ConstantOp>()) {
@@ -237,6 +244,9 @@ std::optional<MatrixForm> MatrixForms::addUp(Value lhs, Value rhs,
     (rightUsesLeft ? left : right) = nullptr;
   }
   unsigned state = left ? left->state : right->state;
+  for (Value value : {lhs, rhs})
+    if (!lookup(value) && holdsMatrix(value))
+      return std::nullopt;
   MatrixForm sum{state, {}, {}};
   auto append = [&](const MatrixForm *form, Value value, double sign) {
     if (!form) {
@@ -275,7 +285,7 @@ bool MatrixForms::addRead(Operation &op) {
     other = contract.getRhs();
     if (!lookup(point))
       std::swap(point, other);
-    if (lookup(other))
+    if (lookup(other) || holdsMatrix(other))
       return false;
     axes = contract.getReducedAxes();
   } else {

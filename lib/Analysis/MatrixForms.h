@@ -61,6 +61,7 @@ private:
                                   bool divide);
   bool addRead(mlir::Operation &op);
   bool fits(mlir::Value value, unsigned state) const;
+  bool holdsMatrix(mlir::Value value) const;
 
   const Dependence &dependence;
   llvm::DenseMap<mlir::Value, MatrixForm> forms;

@@ -133,21 +133,19 @@ void TransitionAnalysis::Impl::markSequential(ArrayRef<unsigned> group) {
       // Where the other state enters the update.
       Operation *place = nullptr;
       for (Operation *member : dependence.getSlice(next))
-        if (!place &&
-            llvm::any_of(member->getResults(), [&](Value value) {
+        if (!place && llvm::any_of(member->getResults(), [&](Value value) {
               return dependence.dependsOn(value, other);
             }))
           place = member;
       if (!place)
         continue;
       bool whole = dependence.holdsWhole(next, other) && rankOf(other) > 1;
-      bool mutual =
-          dependence.dependsOn(dependence.getNext(other), state);
+      bool mutual = dependence.dependsOn(dependence.getNext(other), state);
       std::string property = "makes the update of state '" +
                              nameOf(state).str() + "' use " +
                              (whole ? "the whole of " : "") + "state '" +
                              nameOf(other).str() + "'";
-      property += mutual ? ", whose update uses '" + nameOf(state).str() + "'"
+      property += mutual  ? ", whose update uses '" + nameOf(state).str() + "'"
                   : whole ? " at every token"
                           : ", whose update comes back to '" +
                                 nameOf(state).str() + "' through others";
@@ -180,8 +178,9 @@ void TransitionAnalysis::Impl::findSchedule(StateTransition &transition) {
 
 void TransitionAnalysis::Impl::findAnchor(StateTransition &transition) {
   auto usesAnchor = [&](Value value) {
-    return llvm::any_of(dependence.getSlice(value),
-                        [](Operation *member) { return isa<AnchorOp>(member); });
+    return llvm::any_of(dependence.getSlice(value), [](Operation *member) {
+      return isa<AnchorOp>(member);
+    });
   };
   transition.isAnchored = usesAnchor(dependence.getNext(transition.state));
   for (const Read &read : transition.reads)

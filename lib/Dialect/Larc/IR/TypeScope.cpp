@@ -11,6 +11,7 @@
 #include "mlir/IR/BuiltinTypes.h"
 #include "llvm/ADT/APFloat.h"
 #include "llvm/ADT/SmallString.h"
+#include "llvm/ADT/StringExtras.h"
 
 #include <limits>
 
@@ -81,6 +82,13 @@ ParseResult asm_format::parseOperand(OpAsmParser &parser,
 ParseResult asm_format::recordTypes(OpAsmParser &parser, OperationState &result,
                                     ArrayRef<Type> types) {
   result.addTypes(types);
+  // The text of a spec is read by people, who know values by their names.
+  if (parser.getNumResults() != 0) {
+    StringRef name = parser.getResultName(0).first;
+    if (!name.empty() && !llvm::isDigit(name.front()))
+      result.location = NameLoc::get(
+          StringAttr::get(parser.getContext(), name), result.location);
+  }
   size_t named = std::min(types.size(), parser.getNumResults());
   for (size_t i = 0; i < named; ++i) {
     auto [name, number] = parser.getResultName(i);

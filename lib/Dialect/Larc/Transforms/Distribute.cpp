@@ -9,6 +9,8 @@
 #include "larc/Dialect/Larc/Transforms/Dependence.h"
 #include "larc/Dialect/Larc/Transforms/Passes.h"
 
+#include "mlir/IR/IRMapping.h"
+
 using namespace mlir;
 using namespace larc;
 
@@ -30,7 +32,11 @@ struct TermBuilder {
   OpBuilder builder;
   Location loc;
 
-  explicit TermBuilder(Operation *op) : builder(op), loc(op->getLoc()) {}
+  /// What is made is not what the spec's name of the operation's value means.
+  explicit TermBuilder(Operation *op) : builder(op), loc(op->getLoc()) {
+    if (auto name = dyn_cast<NameLoc>(loc))
+      loc = name.getChildLoc();
+  }
 
   Value multiply(Value lhs, Value rhs) {
     if (!lhs || !rhs)
@@ -79,6 +85,7 @@ private:
   bool distributeOverStates(Operation &op);
   bool sumInTurn(Operation &op);
   bool unrollWrite(ContractOp op);
+  bool sliceOperands(SliceOp op);
   bool expandContraction(Operation &op);
 
   bool holdsMatrix(Value value) const;
@@ -88,6 +95,8 @@ private:
   Value buildTerm(TermBuilder &build, const Term &term,
                   ArrayRef<StringAttr> axes) const;
   void replace(Operation &op, Value value) {
+    if (Operation *last = value.getDefiningOp())
+      last->setLoc(op.getLoc());
     op.getResult(0).replaceAllUsesWith(value);
     op.erase();
   }
@@ -112,6 +121,8 @@ static SmallVector<StringAttr> getSummedAxes(Operation &op) {
 bool Distributor::applyOne() {
   for (Operation &op : recurrence.getBody().front()) {
     if (auto power = dyn_cast<ExpOp>(op); power && splitPower(power))
+      return true;
+    if (auto slice = dyn_cast<SliceOp>(op); slice && sliceOperands(slice))
       return true;
     if (distributeOverStates(op))
       return true;
@@ -194,6 +205,7 @@ bool Distributor::distributeOverStates(Operation &op) {
     Value parts[2];
     for (unsigned part : {0u, 1u}) {
       Operation *copy = build.builder.clone(op);
+      copy->setLoc(build.loc);
       copy->setOperand(i, sum->getOperand(part));
       ArrayType axes = ArrayType::scalar(op.getContext());
       for (Value operand : copy->getOperands())
@@ -300,6 +312,31 @@ bool Distributor::unrollWrite(ContractOp op) {
   return true;
 }
 
+/// A slice of what is made from a read: made from slices, so that each of
+/// several reads is one of its own.
+bool Distributor::sliceOperands(SliceOp op) {
+  Operation *def = op.getOperand().getDefiningOp();
+  if (!def || op.getIndex() || dependence.getStates(op).none() ||
+      !isa<ElementwiseOpInterface, ContractOp, ReduceOp>(def) ||
+      isa<BroadcastOp>(def))
+    return false;
+  // A contraction may sum over an axis of the same name inside.
+  if (isSumReduction(*def) || isa<ReduceOp>(def))
+    if (llvm::is_contained(getSummedAxes(*def), op.getAxisAttr()))
+      return false;
+  TermBuilder build(op);
+  IRMapping mapping;
+  for (Value operand : def->getOperands())
+    if (arrayOf(operand).hasAxis(op.getAxisAttr()))
+      mapping.map(operand,
+                  SliceOp::create(build.builder, build.loc, operand,
+                                  op.getAxisAttr(), Value(), op.getOffset()));
+  Operation *copy = build.builder.clone(*def, mapping);
+  copy->getResult(0).setType(op.getType());
+  replace(*op, copy->getResult(0));
+  return true;
+}
+
 //===----------------------------------------------------------------------===//
 // Large arrays
 //===----------------------------------------------------------------------===//
@@ -322,8 +359,8 @@ static SmallVector<Term> expandOnce(Value value, OpBuilder *builder) {
     if (!builder)
       return {{1.0, {div.getLhs(), div.getRhs()}}};
     return {{1.0,
-             {div.getLhs(), ReciprocalOp::create(*builder, div.getLoc(),
-                                                 div.getRhs())}}};
+             {div.getLhs(),
+              ReciprocalOp::create(*builder, div.getLoc(), div.getRhs())}}};
   }
   return {};
 }
@@ -358,8 +395,8 @@ bool Distributor::expand(Value value, SmallVectorImpl<Term> &terms) const {
   OpBuilder builder(value.getContext());
   while (!open.empty()) {
     Term term = open.pop_back_val();
-    auto *factor = llvm::find_if(
-        term.factors, [&](Value array) { return isLarge(array); });
+    auto *factor = llvm::find_if(term.factors,
+                                 [&](Value array) { return isLarge(array); });
     if (factor == term.factors.end()) {
       terms.push_back(std::move(term));
       continue;
@@ -388,9 +425,9 @@ Value Distributor::buildTerm(TermBuilder &build, const Term &term,
     // their own the other.
     SmallVector<Value> rest, own, shared;
     for (Value factor : factors)
-      (!arrayOf(factor).hasAxis(axis)        ? rest
-       : dependence.isInvariant(factor)      ? shared
-                                             : own)
+      (!arrayOf(factor).hasAxis(axis)   ? rest
+       : dependence.isInvariant(factor) ? shared
+                                        : own)
           .push_back(factor);
     if (own.empty() && shared.empty())
       return nullptr;
@@ -414,9 +451,8 @@ Value Distributor::buildTerm(TermBuilder &build, const Term &term,
 /// A sum over axes of large arrays, as sums over products of their parts.
 bool Distributor::expandContraction(Operation &op) {
   if (llvm::none_of(op.getOperands(), [&](Value v) { return isLarge(v); }) ||
-      llvm::any_of(op.getOperands(), [&](Value v) {
-        return dependence.getStates(v).any();
-      }))
+      llvm::any_of(op.getOperands(),
+                   [&](Value v) { return dependence.getStates(v).any(); }))
     return false;
   SmallVector<Term> terms = {Term()};
   for (Value operand : op.getOperands()) {

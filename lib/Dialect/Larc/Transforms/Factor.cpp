@@ -23,6 +23,14 @@ static ArrayType arrayOf(Value value) {
   return cast<ArrayType>(value.getType());
 }
 
+/// Where `op` stands, without the name of its value: for what is made on the
+/// way to it.
+static Location placeOf(Operation *op) {
+  if (auto name = dyn_cast<NameLoc>(op->getLoc()))
+    return name.getChildLoc();
+  return op->getLoc();
+}
+
 static unsigned rankOfProduct(Value lhs, Value rhs) {
   return ArrayType::unionOf(arrayOf(lhs), arrayOf(rhs)).getRank();
 }
@@ -66,13 +74,13 @@ struct FactorContraction : OpRewritePattern<ContractOp> {
     if (!summed && arrayOf(op).getRank() < rank &&
         arrayOf(factor).getRank() < rank) {
       Value sum =
-          ContractOp::create(rewriter, op.getLoc(), array, other, op.getAxes());
+          ContractOp::create(rewriter, placeOf(op), array, other, op.getAxes());
       rewriter.replaceOpWithNewOp<MulOp>(op, sum, factor);
       return success();
     }
     if (summed && arrayOf(array).getRank() == rank &&
         rankOfProduct(factor, other) < rank) {
-      Value scaled = MulOp::create(rewriter, op.getLoc(), factor, other);
+      Value scaled = MulOp::create(rewriter, placeOf(op), factor, other);
       rewriter.replaceOpWithNewOp<ContractOp>(op, array, scaled, op.getAxes());
       return success();
     }
@@ -97,7 +105,7 @@ struct FactorProduct : OpRewritePattern<MulOp> {
         Value y = second ? inner.getLhs() : inner.getRhs();
         if (rankOfProduct(x, z) >= rank)
           continue;
-        Value cheap = MulOp::create(rewriter, op.getLoc(), x, z);
+        Value cheap = MulOp::create(rewriter, placeOf(op), x, z);
         rewriter.replaceOpWithNewOp<MulOp>(op, cheap, y);
         return success();
       }
@@ -114,7 +122,7 @@ struct DivideOnce : OpRewritePattern<DivOp> {
                                 PatternRewriter &rewriter) const override {
     if (arrayOf(op.getRhs()).getRank() >= arrayOf(op).getRank())
       return rewriter.notifyMatchFailure(op, "the divisor has all axes");
-    Value reciprocal = ReciprocalOp::create(rewriter, op.getLoc(), op.getRhs());
+    Value reciprocal = ReciprocalOp::create(rewriter, placeOf(op), op.getRhs());
     rewriter.replaceOpWithNewOp<MulOp>(op, op.getLhs(), reciprocal);
     return success();
   }

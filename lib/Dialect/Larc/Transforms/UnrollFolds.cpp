@@ -33,8 +33,15 @@ static void unroll(FoldOp fold, int64_t steps) {
     for (auto [argument, value] :
          llvm::zip(fold.getCarriedArguments(), carried))
       mapping.map(argument, value);
-    for (Operation &op : body.without_terminator())
-      builder.clone(op, mapping);
+    for (Operation &op : body.without_terminator()) {
+      Operation *copy = builder.clone(op, mapping);
+      // Names of values are names of one step's.
+      if (auto name = dyn_cast<NameLoc>(op.getLoc()))
+        copy->setLoc(
+            NameLoc::get(builder.getStringAttr(name.getName().getValue() + "_" +
+                                               Twine(step)),
+                         name.getChildLoc()));
+    }
     for (auto [value, yielded] :
          llvm::zip(carried, cast<YieldOp>(body.getTerminator()).getValues()))
       value = mapping.lookupOrDefault(yielded);
