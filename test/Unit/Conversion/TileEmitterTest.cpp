@@ -15,6 +15,8 @@
 #include "CompiledLoops.h"
 
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/TargetParser/Host.h"
 
@@ -509,6 +511,53 @@ TEST(TileEmitterTest, TransposedCopy) {
                                  std::pair(5, 70), std::pair(33, 17)})
       testTransposedCopy<T>(machine, rows, columns);
   });
+}
+
+/// Sums that the innermost loop of a product of 16 x 64 x 128 keeps, and what
+/// it loads.
+std::pair<unsigned, unsigned> countTile(int64_t lanes, StringRef rhsAxes) {
+  auto context = makeLoopContext();
+  auto element = FloatType(Float32Type::get(context.get()));
+  std::map<char, int64_t> sizes = {{'r', 16}, {'k', 64}, {'v', 128}};
+  std::pair<unsigned, unsigned> counts;
+  CompiledLoops::compile(
+      *context, element, 0, "",
+      [&](OpBuilder &builder, Value memory, ValueRange) {
+        Location loc = builder.getUnknownLoc();
+        auto bind = [&](StringRef axes) -> Buffer {
+          SmallVector<int64_t> shape = {sizes[axes[0]], sizes[axes[1]]};
+          SmallVector<int64_t> strides = {shape[1], 1};
+          auto type = MemRefType::get(
+              shape, element,
+              StridedLayoutAttr::get(context.get(), 0, strides));
+          return {memref::ReinterpretCastOp::create(builder, loc, type, memory,
+                                                    int64_t(0), shape, strides),
+                  {StringAttr::get(context.get(), axes.take_front(1)),
+                   StringAttr::get(context.get(), axes.drop_front(1))}};
+        };
+        TileProduct product;
+        product.lhs = bind("rk");
+        product.rhs = bind(rhsAxes);
+        product.result = bind("rv");
+        TileEmitter({element, lanes}).emit(builder, loc, product);
+        builder.getBlock()->walk([&](scf::ForOp loop) {
+          if (loop.getNumResults() == 0)
+            return;
+          counts.first = loop.getNumResults();
+          for (Operation &op : *loop.getBody())
+            counts.second += isa<memref::LoadOp, vector::LoadOp>(op);
+        });
+      });
+  return counts;
+}
+
+TEST(TileEmitterTest, TileSizes) {
+  // 8 rows by 2 vectors, and 4 rows by 4 rows.
+  EXPECT_EQ(countTile(16, "kv"), std::pair(16u, 10u));
+  EXPECT_EQ(countTile(16, "vk"), std::pair(16u, 8u));
+  // With half as many registers: 4 by 2 both times.
+  EXPECT_EQ(countTile(8, "kv"), std::pair(8u, 6u));
+  EXPECT_EQ(countTile(8, "vk"), std::pair(8u, 6u));
 }
 
 } // namespace
