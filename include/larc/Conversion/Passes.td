@@ -65,11 +65,22 @@ def EmitEntry : Larc_RecurrentPass<"larc-emit-entry"> {
 }
 
 def ExpandVectorMath : Pass<"larc-expand-vector-math"> {
-  let summary = "replaces functions on f32 vectors by polynomials";
+  let summary = "replaces functions on f32 and f64 by polynomials";
   let description = [{
-    Rewrites `math` functions on f32 (scalars and vectors) but sine and cosine with MLIR's polynomial
-    approximations, and all that remain to calls of the C library's functions, element by element. f64 always calls the
-    library.
+    Rewrites `math` functions on f32 and f64, scalars and vectors of any shape, to arithmetic without branches, within 3
+    units in the last place: in both types `exp`, `expm1`, `tanh`, and `log1p` of e^-|x| (as `softplus` and
+    its like have it), in f32 also `log`, `log1p` and `erf`. In f32, where `exp` has denormal results, they become 0. All that
+    remain become calls of the C library's functions, element by element.
+
+    ```mlir
+    %y = math.exp %x : vector<16xf32>
+    // becomes n = round(x / ln(2)), r = x - n ln(2), and 2^n P(r):
+    %0 = arith.mulf %x, %cst : vector<16xf32>
+    %n = math.roundeven %0 : vector<16xf32>
+    %1 = math.fma %n, %cst_0, %x : vector<16xf32>
+    %r = math.fma %n, %cst_1, %1 : vector<16xf32>
+    ...
+    ```
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::func::FuncDialect",
                            "::mlir::math::MathDialect", "::mlir::vector::VectorDialect",

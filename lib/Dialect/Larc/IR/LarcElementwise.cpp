@@ -133,12 +133,16 @@ static Value splat(OpBuilder &builder, Location loc, Type type, double value) {
   return arith::ConstantOp::create(builder, loc, number);
 }
 
-/// ln(1 + e^-|x|), which no x overflows.
-static Value softplusOfMinusAbs(OpBuilder &builder, Location loc, Value x) {
+/// e^-|x|, which no x overflows.
+static Value decay(OpBuilder &builder, Location loc, Value x) {
   Value minusAbs = arith::NegFOp::create(builder, loc,
                                          math::AbsFOp::create(builder, loc, x));
-  return math::Log1pOp::create(builder, loc,
-                               math::ExpOp::create(builder, loc, minusAbs));
+  return math::ExpOp::create(builder, loc, minusAbs);
+}
+
+/// ln(1 + e^-|x|).
+static Value softplusOfMinusAbs(OpBuilder &builder, Location loc, Value x) {
+  return math::Log1pOp::create(builder, loc, decay(builder, loc, x));
 }
 
 Value RsqrtOp::buildScalar(OpBuilder &builder, Location loc, ValueRange args) {
@@ -160,10 +164,15 @@ Value SquareOp::buildScalar(OpBuilder &builder, Location loc, ValueRange args) {
 
 Value SigmoidOp::buildScalar(OpBuilder &builder, Location loc,
                              ValueRange args) {
-  Value one = splat(builder, loc, args[0].getType(), 1.0);
-  Value e = math::ExpOp::create(builder, loc,
-                                arith::NegFOp::create(builder, loc, args[0]));
-  return arith::DivFOp::create(builder, loc, one,
+  // e^x / (1 + e^x) of a negative x: 1 / (1 + e^-x) overflows too early.
+  Value x = args[0];
+  Value one = splat(builder, loc, x.getType(), 1.0);
+  Value e = decay(builder, loc, x);
+  Value negative =
+      arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::OLT, x,
+                            splat(builder, loc, x.getType(), 0.0));
+  Value numerator = arith::SelectOp::create(builder, loc, negative, e, one);
+  return arith::DivFOp::create(builder, loc, numerator,
                                arith::AddFOp::create(builder, loc, one, e));
 }
 
