@@ -8,8 +8,10 @@
 
 #include "larc/InitAll.h"
 
+#include "larc/Analysis/Passes.h"
 #include "larc/Conversion/Passes.h"
 #include "larc/Dialect/Chunk/IR/Chunk.h"
+#include "larc/Dialect/Chunk/Transforms/Passes.h"
 #include "larc/Dialect/Larc/IR/Larc.h"
 #include "larc/Dialect/Larc/Transforms/Passes.h"
 
@@ -133,6 +135,8 @@ void larc::registerAllPasses() {
   mlir::registerAllPasses();
 
   larc::registerLarcPasses();
+  larc::chunk::registerChunkPasses();
+  larc::registerAnalysisPasses();
   larc::registerConversionPasses();
   larc::registerConversionPipelines();
 }
