@@ -470,7 +470,8 @@ struct SplitBlocksPass : chunk::impl::SplitBlocksBase<SplitBlocksPass> {
 
   void runOnOperation() override {
     if (block < 1) {
-      getOperation().emitError("blocks have at least one token, not ") << block;
+      getOperation().emitError("blocks have at least one token, not ")
+          << block.getValue();
       return signalPassFailure();
     }
     numSplit += BlockSplitter(getOperation(), block).run();
