@@ -9,6 +9,7 @@
 #ifndef LARC_CONVERSION_PASSES_H
 #define LARC_CONVERSION_PASSES_H
 
+#include "larc/Dialect/Chunk/IR/Chunk.h"
 #include "larc/Dialect/Larc/IR/Larc.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -26,22 +27,29 @@ namespace larc {
 #define GEN_PASS_DECL
 #include "larc/Conversion/Passes.h.inc"
 
-/// What the recurrent form is compiled for.
+/// What the recurrent form, or the chunk form, is compiled for.
 struct RecurrentOptions {
   std::string computeType = "f32";
   llvm::SmallVector<std::string> operandTypes, constantTypes, outputTypes;
   unsigned vectorBits = 512;
   unsigned cacheBytes = 36864;
+  /// Columns of a task's block at most, where states allow blocks; 0: as many
+  /// as `cacheBytes` allow in the recurrent form, all in the chunk form.
+  unsigned blockColumns = 0;
 };
 
 /// From a flat, bound recurrence to the token loop and its entry point, in the
 /// dialects that `buildLoopsToLLVM` takes.
 void buildRecurrentPipeline(mlir::OpPassManager &pm,
                             const RecurrentOptions &options);
+/// The same for the chunk form, with chunks of at most `chunkSize` tokens.
+void buildChunkPipeline(mlir::OpPassManager &pm,
+                        const RecurrentOptions &options, int64_t chunkSize);
 /// From there to the LLVM dialect.
 void buildLoopsToLLVM(mlir::OpPassManager &pm);
 
-/// Registers `larc-recurrent-to-loops` and `larc-loops-to-llvm`.
+/// Registers `larc-recurrent-to-loops`, `larc-chunk-to-loops` and
+/// `larc-loops-to-llvm`.
 void registerConversionPipelines();
 
 #define GEN_PASS_REGISTRATION

@@ -23,7 +23,9 @@ class Larc_RecurrentPass<string argument> : Pass<argument, "::mlir::ModuleOp"> {
                "element type of each output; the compute type if not given">,
     Option<"vectorBits", "vector-bits", "unsigned", "512", "bits of a vector register">,
     Option<"cacheBytes", "cache-bytes", "unsigned", "36864",
-           "bytes of state that stay in the innermost cache">
+           "bytes of state that stay in the innermost cache">,
+    Option<"blockColumns", "block-columns", "unsigned", "0",
+           "columns of a task's block at most; 0: by cache-bytes, and in the chunk form all">
   ];
 }
 
@@ -50,6 +52,26 @@ def ConvertLarcToLoops : Larc_RecurrentPass<"convert-larc-to-loops"> {
     "::mlir::vector::VectorDialect"];
 }
 
+def ConvertChunkToLoops : Larc_RecurrentPass<"convert-chunk-to-loops"> {
+  let summary = "makes the loop over chunks of one head";
+  let description = [{
+    Adds, for the module's recurrence and its `chunk.scan` (both grouped into nests), the function
+    `@NAME_tokens` with the arguments that `convert-larc-to-loops` gives it: a loop over chunks of
+    the tokens of one head. Rows of operands are copied into scratch memory in the compute type, outputs
+    copied back from it.
+
+    Products of matrices and sums weighted by scores become loops over tiles of registers; elementwise
+    operations and small reductions loop nests over vectors. Tokens that a chunk lacks are left out of sums over
+    tokens, and what is computed for a token depends neither on their number nor on later tokens.
+    Values lie in scratch memory at fixed offsets, from where they are made to where they
+    are last read. A state is updated in place where nothing reads the old one later.
+  }];
+  let dependentDialects = [
+    "::larc::LarcDialect", "::mlir::arith::ArithDialect", "::mlir::func::FuncDialect",
+    "::mlir::math::MathDialect", "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect",
+    "::mlir::vector::VectorDialect"];
+}
+
 def EmitEntry : Larc_RecurrentPass<"larc-emit-entry"> {
   let summary = "makes the C entry point of a recurrence";
   let description = [{
@@ -62,6 +84,40 @@ def EmitEntry : Larc_RecurrentPass<"larc-emit-entry"> {
   let dependentDialects = [
     "::larc::LarcDialect", "::mlir::arith::ArithDialect", "::mlir::func::FuncDialect",
     "::mlir::LLVM::LLVMDialect", "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect"];
+}
+
+def DeriveChunk : Pass<"derive-chunk", "::mlir::ModuleOp"> {
+  let summary = "derives the program of a chunk from that of a token";
+  let description = [{
+    Adds a `chunk.scan` to the module's recurrence (flat and bound), which stays; with `prepare` it
+    is first brought into the form that the analysis reads. The transition analysis puts each state's update
+    into a normal form; from it follow the reads of all tokens as matrix products, and from these
+    whatever the step makes of them. A recurrence with a state that nothing is known about gets a
+    loop over tokens for the operations concerned, and a remark that says why; so there is a chunk form
+    for every recurrence.
+
+    The step
+
+    ```mlir
+    %decayed = larc.mul %a, %S
+    %write = larc.mul %k, %v
+    %next = larc.add %decayed, %write
+    %o = larc.contract %next, %q over K
+    ```
+
+    becomes, among others,
+
+    ```mlir
+    %past = larc.contract %decayed_query, %S over K
+    %A = chunk.scores %query, %k over K token to source decay(%a) diagonal(%qk)
+    %o = chunk.mix %A, %v token to source init(%past)
+    ```
+  }];
+  let options = [Option<"chunkSize", "chunk-size", "int64_t", "16",
+                        "tokens of a chunk at most; a period cuts it">,
+                 Option<"prepare", "prepare", "bool", "true",
+                        "decompose, unroll, distribute and factor first">];
+  let dependentDialects = ["::larc::LarcDialect", "::larc::chunk::ChunkDialect"];
 }
 
 def ExpandVectorMath : Pass<"larc-expand-vector-math"> {

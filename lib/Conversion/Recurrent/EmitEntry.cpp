@@ -377,6 +377,7 @@ struct EmitEntryPass : larc::impl::EmitEntryBase<EmitEntryPass> {
     options.outputTypes.assign(outputTypes.begin(), outputTypes.end());
     options.vectorBits = vectorBits;
     options.cacheBytes = cacheBytes;
+    options.blockColumns = blockColumns;
     ModuleOp module = getOperation();
     for (RecurrenceOp op : llvm::to_vector(module.getOps<RecurrenceOp>())) {
       FailureOr<RecurrentPlan> plan = RecurrentPlan::create(op, options);
@@ -389,6 +390,8 @@ struct EmitEntryPass : larc::impl::EmitEntryBase<EmitEntryPass> {
         return signalPassFailure();
       }
       EntryBuilder(*plan, tokens).build();
+      if (plan->scan)
+        plan->scan.erase();
       op.erase();
     }
   }

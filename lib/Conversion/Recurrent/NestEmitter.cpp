@@ -94,12 +94,14 @@ void NestEmitter::analyze() {
     outer.push_back(cast<StringAttr>(axis));
   if (!outer.empty())
     lane = outer.pop_back_val();
+  bool isBounded = llvm::any_of(
+      outer, [&](StringAttr axis) { return bounds.contains(axis); });
 
   auto yield = cast<YieldOp>(nest.getBody().front().getTerminator());
   for (auto [i, value] : llvm::enumerate(yield.getValues())) {
     auto reduction = value.getDefiningOp<ReductionOpInterface>();
     if (!reduction || reduction->getParentOp() != nest) {
-      backward = !outer.empty();
+      backward = !outer.empty() && !isBounded;
       continue;
     }
     SmallVector<StringAttr> reduced = reduction.getReducedAxes();
@@ -209,7 +211,8 @@ void NestEmitter::emitGroup(OpBuilder &builder, Value groupBase,
 /// its own.
 unsigned NestEmitter::unrollFactor(unsigned depth,
                                    ArrayRef<unsigned> starting) {
-  if (depth + 1 != outer.size() || starting.empty())
+  if (depth + 1 != outer.size() || starting.empty() ||
+      bounds.contains(outer[depth]))
     return 1;
   int64_t trips = plan.getExtent(outer[depth]);
   unsigned factor = 1;
@@ -255,10 +258,11 @@ void NestEmitter::emitLevel(OpBuilder &builder, unsigned depth, Scope &scope,
                               identityOf(accumulators[i].op.getCombiner()),
                               piece.width));
 
-  auto loop =
-      scf::ForOp::create(builder, loc, index(builder, loc, 0),
-                         index(builder, loc, plan.getExtent(outer[depth])),
-                         index(builder, loc, factor), inits);
+  Value bound = bounds.lookup(outer[depth]);
+  if (!bound)
+    bound = index(builder, loc, plan.getExtent(outer[depth]));
+  auto loop = scf::ForOp::create(builder, loc, index(builder, loc, 0), bound,
+                                 index(builder, loc, factor), inits);
   OpBuilder inner = OpBuilder::atBlockEnd(loop.getBody());
   if (inits.empty())
     inner.setInsertionPoint(loop.getBody()->getTerminator());
@@ -323,6 +327,8 @@ void NestEmitter::emitInnermost(OpBuilder &builder, Scope &scope,
       for (auto [term, factor] : llvm::zip(terms, factors))
         term = arith::MulFOp::create(builder, loc, term, factor, contract);
     }
+    if (accumulator.reducesLane && bounds.contains(lane))
+      maskLanes(builder, accumulator, terms);
     if (accumulator.depth == outer.size())
       finish(builder, accumulator, terms, scope);
     else
@@ -460,6 +466,23 @@ void NestEmitter::store(OpBuilder &builder, const Values &values,
 //===----------------------------------------------------------------------===//
 // Reductions
 //===----------------------------------------------------------------------===//
+
+void NestEmitter::maskLanes(OpBuilder &builder, const Accumulator &accumulator,
+                            Values &terms) {
+  Location loc = nest.getLoc();
+  double identity = identityOf(accumulator.op.getCombiner());
+  for (auto [term, piece] : llvm::zip(terms, pieces)) {
+    Value first = arith::AddIOp::create(builder, loc, base,
+                                        index(builder, loc, piece.offset));
+    Value rest =
+        arith::SubIOp::create(builder, loc, bounds.lookup(lane), first);
+    Value mask = vector::CreateMaskOp::create(
+        builder, loc, VectorType::get({piece.width}, builder.getI1Type()),
+        rest);
+    term = arith::SelectOp::create(builder, loc, mask, term,
+                                   splat(builder, identity, piece.width));
+  }
+}
 
 static Value combineTwo(OpBuilder &builder, Location loc, ReduceKind kind,
                         Value lhs, Value rhs) {

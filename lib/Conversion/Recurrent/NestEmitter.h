@@ -21,11 +21,16 @@ namespace larc {
 /// the outermost loop that fixes all of its indices.
 class NestEmitter {
 public:
+  /// Numbers of elements along axes, where they are known at run time only. All
+  /// elements of the axis are in memory, but only so many have a meaning.
+  using Bounds = llvm::SmallDenseMap<mlir::StringAttr, mlir::Value, 4>;
+
   /// `lookup` gives the buffer of a value from outside of the nest.
-  NestEmitter(const RecurrentPlan &plan, NestOp nest,
+  NestEmitter(const RecurrentPlan &plan, NestOp nest, const Bounds &bounds,
               llvm::function_ref<const Buffer &(mlir::Value)> lookup,
               llvm::ArrayRef<Buffer> results)
-      : plan(plan), nest(nest), lookup(lookup), results(results) {}
+      : plan(plan), nest(nest), bounds(bounds), lookup(lookup),
+        results(results) {}
 
   void emit(mlir::OpBuilder &builder);
 
@@ -83,6 +88,9 @@ private:
   Values combine(mlir::OpBuilder &builder, ReduceKind kind, const Values &lhs,
                  const Values &rhs);
   mlir::Value splat(mlir::OpBuilder &builder, double value, int64_t width);
+  /// Puts what leaves the reduction as it is into lanes beyond the bound.
+  void maskLanes(mlir::OpBuilder &builder, const Accumulator &accumulator,
+                 Values &terms);
   unsigned unrollFactor(unsigned depth, llvm::ArrayRef<unsigned> starting);
 
   /// Indices into `buffer`; `lane` is the index of the lane axis, where it has
@@ -92,6 +100,7 @@ private:
 
   const RecurrentPlan &plan;
   NestOp nest;
+  const Bounds &bounds;
   llvm::function_ref<const Buffer &(mlir::Value)> lookup;
   llvm::ArrayRef<Buffer> results;
 

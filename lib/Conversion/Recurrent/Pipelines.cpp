@@ -1,4 +1,4 @@
-//===- Pipelines.cpp - Pipelines of the recurrent form -*- C++ -*- --------===//
+//===- Pipelines.cpp - Pipelines of the compiled forms -*- C++ -*- --------===//
 //
 // Part of the larc project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "larc/Conversion/Passes.h"
+#include "larc/Dialect/Chunk/Transforms/Passes.h"
 #include "larc/Dialect/Larc/Transforms/Passes.h"
 
 #include "mlir/Conversion/Passes.h"
@@ -33,6 +34,7 @@ static PassOptions convertOptions(const RecurrentOptions &options) {
                             options.outputTypes.end());
   result.vectorBits = options.vectorBits;
   result.cacheBytes = options.cacheBytes;
+  result.blockColumns = options.blockColumns;
   return result;
 }
 
@@ -46,6 +48,24 @@ void larc::buildRecurrentPipeline(OpPassManager &pm,
   recurrence.addPass(createFormNests());
   pm.addPass(createConvertLarcToLoops(
       convertOptions<ConvertLarcToLoopsOptions>(options)));
+  pm.addPass(createEmitEntry(convertOptions<EmitEntryOptions>(options)));
+}
+
+void larc::buildChunkPipeline(OpPassManager &pm,
+                              const RecurrentOptions &options,
+                              int64_t chunkSize) {
+  DeriveChunkOptions derive;
+  derive.chunkSize = chunkSize;
+  pm.addPass(createDeriveChunk(derive));
+  OpPassManager &scan = pm.nest<chunk::ScanOp>();
+  scan.addPass(createCSEPass());
+  scan.addPass(createCanonicalizerPass());
+  scan.addPass(chunk::createSplitBlocks());
+  scan.addPass(createCSEPass());
+  scan.addPass(createCanonicalizerPass());
+  pm.addPass(createFormNests());
+  pm.addPass(createConvertChunkToLoops(
+      convertOptions<ConvertChunkToLoopsOptions>(options)));
   pm.addPass(createEmitEntry(convertOptions<EmitEntryOptions>(options)));
 }
 
@@ -73,8 +93,14 @@ void larc::buildLoopsToLLVM(OpPassManager &pm) {
 }
 
 namespace {
-struct RecurrentPipelineOptions
-    : PassPipelineOptions<RecurrentPipelineOptions> {
+template <typename Derived>
+struct FormPipelineOptions : PassPipelineOptions<Derived> {
+  template <typename T>
+  using Option = typename PassPipelineOptions<Derived>::template Option<T>;
+  template <typename T>
+  using ListOption =
+      typename PassPipelineOptions<Derived>::template ListOption<T>;
+
   Option<std::string> computeType{*this, "compute-type",
                                   llvm::cl::desc("f32 or f64"),
                                   llvm::cl::init("f32")};
@@ -91,6 +117,30 @@ struct RecurrentPipelineOptions
   Option<unsigned> cacheBytes{
       *this, "cache-bytes", llvm::cl::desc("bytes of state that stay in cache"),
       llvm::cl::init(36864)};
+  Option<unsigned> blockColumns{*this, "block-columns",
+                                llvm::cl::desc("columns of a task's block"),
+                                llvm::cl::init(0)};
+
+  RecurrentOptions toOptions() const {
+    RecurrentOptions options;
+    options.computeType = computeType;
+    options.operandTypes.assign(operandTypes.begin(), operandTypes.end());
+    options.constantTypes.assign(constantTypes.begin(), constantTypes.end());
+    options.outputTypes.assign(outputTypes.begin(), outputTypes.end());
+    options.vectorBits = vectorBits;
+    options.cacheBytes = cacheBytes;
+    options.blockColumns = blockColumns;
+    return options;
+  }
+};
+
+struct RecurrentPipelineOptions
+    : FormPipelineOptions<RecurrentPipelineOptions> {};
+
+struct ChunkPipelineOptions : FormPipelineOptions<ChunkPipelineOptions> {
+  Option<int64_t> chunkSize{*this, "chunk-size",
+                            llvm::cl::desc("tokens of a chunk at most"),
+                            llvm::cl::init(16)};
 };
 } // namespace
 
@@ -99,17 +149,13 @@ void larc::registerConversionPipelines() {
       "larc-recurrent-to-loops",
       "from a flat, bound recurrence to its token loop and entry point",
       [](OpPassManager &pm, const RecurrentPipelineOptions &given) {
-        RecurrentOptions options;
-        options.computeType = given.computeType;
-        options.operandTypes.assign(given.operandTypes.begin(),
-                                    given.operandTypes.end());
-        options.constantTypes.assign(given.constantTypes.begin(),
-                                     given.constantTypes.end());
-        options.outputTypes.assign(given.outputTypes.begin(),
-                                   given.outputTypes.end());
-        options.vectorBits = given.vectorBits;
-        options.cacheBytes = given.cacheBytes;
-        buildRecurrentPipeline(pm, options);
+        buildRecurrentPipeline(pm, given.toOptions());
+      });
+  PassPipelineRegistration<ChunkPipelineOptions>(
+      "larc-chunk-to-loops",
+      "from a flat, bound recurrence to its loop over chunks and entry point",
+      [](OpPassManager &pm, const ChunkPipelineOptions &given) {
+        buildChunkPipeline(pm, given.toOptions(), given.chunkSize);
       });
   PassPipelineRegistration<>(
       "larc-loops-to-llvm",

@@ -1,4 +1,4 @@
-//===- Plan.cpp - Decisions of the recurrent form -*- C++ -*- -------------===//
+//===- Plan.cpp - Decisions of the loops over tokens -*- C++ -*- ----------===//
 //
 // Part of the larc project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -7,6 +7,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "Plan.h"
+
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace larc;
@@ -49,6 +51,9 @@ FailureOr<RecurrentPlan>
 RecurrentPlan::create(RecurrenceOp op, const RecurrentOptions &options) {
   RecurrentPlan plan;
   plan.recurrence = op;
+  for (auto scan : op->getParentRegion()->getOps<chunk::ScanOp>())
+    if (scan.getDefinition() == op.getSymName())
+      plan.scan = scan;
   if (!op.isFlat())
     return op.emitError("is not flat: specialise and expand levels first"),
            failure();
@@ -80,7 +85,7 @@ RecurrentPlan::create(RecurrenceOp op, const RecurrentOptions &options) {
   // Whole tensors, before any axis is split: strides are made of these sizes.
   auto checkSize = [&](StringAttr name,
                        ArrayRef<StringAttr> axes) -> LogicalResult {
-    if (plan.getBufferBytes(axes))
+    if (plan.getBufferBytes(plan.getExtents(axes)))
       return success();
     return op.emitError() << "has sizes that make '" << name.getValue()
                           << "' larger than " << maxBytes << " bytes";
@@ -96,6 +101,8 @@ RecurrentPlan::create(RecurrenceOp op, const RecurrentOptions &options) {
     if (failed(checkSize(decl.getName(), decl.getAxes())))
       return failure();
 
+  if (plan.scan)
+    plan.orderScan();
   // Nests say how they walk arrays; declarations how tensors lie in memory.
   op.getBody().walk([&](NestOp nest) {
     SmallVector<StringAttr> axes;
@@ -125,17 +132,55 @@ RecurrentPlan::create(RecurrenceOp op, const RecurrentOptions &options) {
       addOrder(axes);
     }
   });
-  plan.chooseBlocks(options.cacheBytes);
+  plan.chooseBlocks(options.cacheBytes, options.blockColumns);
   return plan;
+}
+
+/// The orders of arrays without a token axis that a scan asks for.
+void RecurrentPlan::orderScan() {
+  MLIRContext *context = scan.getContext();
+  scan.walk([&](Operation *op) {
+    if (auto scores = dyn_cast<chunk::ScoresOp>(op))
+      sources.insert(scores.getSourceAttr());
+    else if (auto mix = dyn_cast<chunk::MixOp>(op))
+      sources.insert(mix.getSourceAttr());
+    else if (auto solve = dyn_cast<chunk::SolveOp>(op))
+      sources.insert(solve.getSourceAttr());
+  });
+  // Reads sum over some of a state's axes: lanes go along one they keep. Of
+  // equals, the last in memory that fills a vector.
+  for (auto decl : recurrence.getStates().getAsRange<StateDeclAttr>()) {
+    ArrayType type = ArrayType::ofAxes(context, decl.getAxes());
+    SmallVector<StringAttr> axes(decl.getAxes());
+    if (axes.size() < 2 || orders.contains(type))
+      continue;
+    llvm::DenseMap<StringAttr, int64_t> costs;
+    scan.walk([&](ContractOp contract) {
+      if (contract.getLhs().getType() != type &&
+          contract.getRhs().getType() != type)
+        return;
+      for (StringAttr axis : contract.getReducedAxes())
+        costs[axis] += 2;
+    });
+    for (StringAttr axis : axes)
+      if (getSize(axis) < lanes)
+        costs[axis] += 3;
+    auto *lane = axes.begin();
+    for (auto *it = axes.begin(); it != axes.end(); ++it)
+      if (costs[*it] <= costs[*lane])
+        lane = it;
+    std::rotate(lane, lane + 1, axes.end());
+    orders.try_emplace(type, axes);
+  }
 }
 
 //===----------------------------------------------------------------------===//
 // Blocks of columns
 //===----------------------------------------------------------------------===//
 
-/// Whether a step computes each index of `axis` by itself.
-static bool isIndependent(RecurrenceOp op, StringAttr axis) {
-  WalkResult walked = op.getBody().walk([&](Operation *inner) -> WalkResult {
+/// Whether a step or scan computes each index of `axis` by itself.
+static bool isIndependent(Operation *op, StringAttr axis) {
+  WalkResult walked = op->walk([&](Operation *inner) -> WalkResult {
     bool touches = false;
     if (auto reduction = dyn_cast<ReductionOpInterface>(inner))
       touches = llvm::is_contained(reduction.getReducedAxes(), axis);
@@ -149,12 +194,18 @@ static bool isIndependent(RecurrenceOp op, StringAttr axis) {
     else if (auto nest = dyn_cast<NestOp>(inner))
       touches = nest.getAxes().size() > 1 &&
                 !llvm::is_contained(nest.getAxes(), axis);
+    else if (auto scores = dyn_cast<chunk::ScoresOp>(inner))
+      touches = llvm::is_contained(scores.getAxes(), axis) ||
+                cast<ArrayType>(scores.getType()).hasAxis(axis);
     return touches ? WalkResult::interrupt() : WalkResult::advance();
   });
   return !walked.wasInterrupted();
 }
 
-void RecurrentPlan::chooseBlocks(int64_t cacheBytes) {
+void RecurrentPlan::chooseBlocks(int64_t cacheBytes, int64_t blockColumns) {
+  // Scores are computed again for every block: only where they are asked for.
+  if (scan && !blockColumns)
+    return;
   auto states = recurrence.getStates().getAsRange<StateDeclAttr>();
   if (states.empty())
     return;
@@ -176,13 +227,15 @@ void RecurrentPlan::chooseBlocks(int64_t cacheBytes) {
     ArrayType type =
         ArrayType::ofAxes(recurrence.getContext(), (*states.begin()).getAxes());
     if (!everyTensor || getOrder(type).back() != axis ||
-        !isIndependent(recurrence, axis))
+        !isIndependent(recurrence, axis) ||
+        (scan && !isIndependent(scan, axis)))
       continue;
     int64_t size = getSize(axis), best = 0;
     for (int64_t block = lanes; block < size; block += lanes)
-      if (size % block == 0 && block * rowBytes <= cacheBytes)
+      if (size % block == 0 && (blockColumns ? block <= blockColumns
+                                             : block * rowBytes <= cacheBytes))
         best = block;
-    if (!best || size * rowBytes <= cacheBytes)
+    if (!best || (!blockColumns && size * rowBytes <= cacheBytes))
       return;
     splitAxis = axis;
     blockSize = best;
@@ -195,14 +248,31 @@ void RecurrentPlan::chooseBlocks(int64_t cacheBytes) {
 //===----------------------------------------------------------------------===//
 
 std::optional<int64_t>
-RecurrentPlan::getBufferBytes(ArrayRef<StringAttr> axes) const {
+RecurrentPlan::getBufferBytes(ArrayRef<int64_t> shape) const {
   int64_t bytes = computeType.getWidth() / 8;
-  for (StringAttr axis : axes) {
-    if (getExtent(axis) > maxBytes / bytes)
+  for (int64_t size : shape) {
+    if (size > maxBytes / bytes)
       return std::nullopt;
-    bytes *= getExtent(axis);
+    bytes *= size;
   }
   return bytes;
+}
+
+SmallVector<int64_t>
+RecurrentPlan::getBufferShape(ArrayRef<StringAttr> axes) const {
+  // Rows so far apart fall into the same few sets of the innermost cache.
+  constexpr int64_t aliasingBytes = 4096;
+  SmallVector<int64_t> shape = getExtents(axes);
+  bool hasTokens = false;
+  for (auto [axis, size] : llvm::zip(axes, shape))
+    if (isTokenAxis(axis)) {
+      size = llvm::alignTo(size, getTokenPadding());
+      hasTokens = true;
+    }
+  if (hasTokens && shape.size() > 1 &&
+      shape.back() * computeType.getWidth() / 8 % aliasingBytes == 0)
+    shape.back() += lanes;
+  return shape;
 }
 
 SmallVector<int64_t>
@@ -224,8 +294,28 @@ RecurrentPlan::getStrides(ArrayRef<StringAttr> axes) const {
 
 SmallVector<StringAttr> RecurrentPlan::getOrder(ArrayType type) const {
   auto it = orders.find(type);
-  return it != orders.end() ? it->second
-                            : SmallVector<StringAttr>(type.getAxes());
+  if (it != orders.end())
+    return it->second;
+  SmallVector<StringAttr> tokens, writers, others;
+  for (StringAttr axis : type.getAxes()) {
+    if (!isTokenAxis(axis))
+      others.push_back(axis);
+    else
+      (sources.contains(axis) ? writers : tokens).push_back(axis);
+  }
+  if (tokens.empty() && writers.empty())
+    return others;
+  // Scores: a dense matrix for each index of other axes.
+  others = getOrder(ArrayType::ofAxes(type.getContext(), others));
+  bool isMatrix = !writers.empty() && !tokens.empty();
+  if (isMatrix) {
+    llvm::append_range(others, tokens);
+    llvm::append_range(others, writers);
+    return others;
+  }
+  llvm::append_range(tokens, writers);
+  llvm::append_range(tokens, others);
+  return tokens;
 }
 
 MemRefType RecurrentPlan::getViewType(ArrayRef<StringAttr> axes,

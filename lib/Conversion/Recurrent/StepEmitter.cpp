@@ -8,8 +8,6 @@
 
 #include "StepEmitter.h"
 
-#include "NestEmitter.h"
-
 using namespace mlir;
 using namespace larc;
 
@@ -18,25 +16,17 @@ static Value index(OpBuilder &builder, Location loc, int64_t value) {
 }
 
 /// An anchor is no view: it has a buffer of its own, filled before the step.
-static bool isView(Operation *op) { return isa<RenameOp, SliceOp>(op); }
+static bool isView(Operation *op) {
+  return isa<RenameOp, SliceOp, chunk::RowsOp>(op);
+}
 
 //===----------------------------------------------------------------------===//
 // Buffers
 //===----------------------------------------------------------------------===//
 
 Buffer StepEmitter::allocate(ArrayRef<StringAttr> axes) {
-  Location loc = scratch.getLoc();
-  auto type = MemRefType::get(plan.getExtents(axes), plan.computeType);
-  std::optional<int64_t> bytes = plan.getBufferBytes(axes);
-  if (!bytes || scratchBytes > RecurrentPlan::maxBytes - *bytes) {
-    tooLarge = true;
-    bytes = 0;
-  }
-  Value offset = index(scratchBuilder, loc, scratchBytes);
-  scratchBytes = alignScratch(scratchBytes + *bytes);
-  Value view = memref::ViewOp::create(scratchBuilder, loc, type, scratch,
-                                      offset, ValueRange());
-  return {view, SmallVector<StringAttr>(axes)};
+  ScratchMemory::Place place;
+  return scratch.allocate(axes, place);
 }
 
 const Buffer &StepEmitter::lookup(Value value) {
@@ -75,12 +65,18 @@ bool StepEmitter::isDeadAfter(Value value, Operation *op, Frame &frame) {
           return false;
         continue;
       }
-      // A fold or fire owns what it carries, unless its region reads it as
+      // A loop or fire owns what it carries, unless its region reads it as
       // well: by itself or slice by slice.
       if (use.getOwner() != op)
         return false;
       if (auto fold = dyn_cast<FoldOp>(op);
           fold && llvm::is_contained(fold.getSources(), value))
+        return false;
+      if (auto tokens = dyn_cast<chunk::TokensOp>(op);
+          tokens && llvm::is_contained(tokens.getOver(), value))
+        return false;
+      // An update reads elements of the state where it writes them.
+      if (isa<chunk::UpdateOp>(op) && use.getOperandNumber() != 0)
         return false;
       continue;
     }
@@ -102,13 +98,16 @@ std::optional<unsigned> StepEmitter::findTarget(Value value, Frame &frame) {
     Operation *user = use.getOwner();
     if (user->getBlock() != frame.block)
       continue;
-    if (isa<YieldOp>(user) && use.getOperandNumber() < frame.carried.size())
+    if (user->hasTrait<OpTrait::IsTerminator>() &&
+        use.getOperandNumber() < frame.carried.size())
       return use.getOperandNumber();
     Operation::operand_range inits = {nullptr, 0};
     if (auto fold = dyn_cast<FoldOp>(user))
       inits = fold.getInits();
     else if (auto fire = dyn_cast<FireOp>(user))
       inits = fire.getInits();
+    else if (auto tokens = dyn_cast<chunk::TokensOp>(user))
+      inits = tokens.getInits();
     else
       continue;
     for (auto [init, result] : llvm::zip(inits, user->getResults()))
@@ -119,8 +118,8 @@ std::optional<unsigned> StepEmitter::findTarget(Value value, Frame &frame) {
   return std::nullopt;
 }
 
-Buffer StepEmitter::chooseResultBuffer(OpResult result, NestOp nest,
-                                       Frame &frame) {
+Buffer StepEmitter::chooseResultBuffer(OpBuilder &builder, OpResult result,
+                                       NestOp nest, Frame &frame) {
   auto type = cast<ArrayType>(result.getType());
   Value inside = nest.getBody().front().getTerminator()->getOperand(
       result.getResultNumber());
@@ -132,11 +131,19 @@ Buffer StepEmitter::chooseResultBuffer(OpResult result, NestOp nest,
     frame.occupants[*target] = result;
     return frame.carried[*target];
   }
+  if (const Buffer *output = findOutput(result, frame))
+    return *output;
+  return allocateResult(builder, result);
+}
+
+const Buffer *StepEmitter::findOutput(OpResult result, Frame &frame) {
   // An output of the compute type takes the result as it is made, in memory
   // order.
+  if (frame.outputs.empty())
+    return nullptr;
+  auto type = cast<ArrayType>(result.getType());
   for (OpOperand &use : result.getUses()) {
-    if (!isa<YieldOp>(use.getOwner()) ||
-        use.getOwner()->getBlock() != frame.block ||
+    if (use.getOwner() != frame.block->getTerminator() ||
         use.getOperandNumber() < frame.carried.size())
       continue;
     const Buffer &output =
@@ -144,9 +151,9 @@ Buffer StepEmitter::chooseResultBuffer(OpResult result, NestOp nest,
     if (cast<MemRefType>(output.memref.getType()).getElementType() ==
             plan.computeType &&
         ArrayRef(output.axes) == ArrayRef(plan.getOrder(type)))
-      return output;
+      return &output;
   }
-  return allocate(type);
+  return nullptr;
 }
 
 //===----------------------------------------------------------------------===//
@@ -156,22 +163,69 @@ Buffer StepEmitter::chooseResultBuffer(OpResult result, NestOp nest,
 void StepEmitter::emitNest(OpBuilder &builder, NestOp nest, Frame &frame) {
   SmallVector<Buffer> results;
   for (OpResult result : nest.getResults())
-    results.push_back(chooseResultBuffer(result, nest, frame));
+    results.push_back(chooseResultBuffer(builder, result, nest, frame));
   for (auto [result, buffer] : llvm::zip(nest.getResults(), results))
     buffers[result] = buffer;
   NestEmitter(
-      plan, nest, [&](Value value) -> const Buffer & { return lookup(value); },
-      results)
+      plan, nest, bounds,
+      [&](Value value) -> const Buffer & { return lookup(value); }, results)
       .emit(builder);
 }
 
-void StepEmitter::emitSlice(OpBuilder &builder, Value result,
-                            const Buffer &source, StringAttr axis,
-                            OpFoldResult at) {
+void StepEmitter::addExtents(OpBuilder &builder, TileProduct &product) const {
+  SmallVector<const Buffer *> parts = {&product.lhs, &product.rhs,
+                                       &product.result};
+  if (product.init)
+    parts.push_back(&*product.init);
+  for (const Buffer &factor : product.initFactors)
+    parts.push_back(&factor);
+  for (const Buffer &factor : product.resultFactors)
+    parts.push_back(&factor);
+  llvm::SmallSetVector<StringAttr, 4> axes;
+  for (const Buffer *part : parts)
+    axes.insert_range(part->axes);
+  for (StringAttr axis : axes) {
+    int64_t extent = plan.getExtent(axis);
+    Value bound = bounds.lookup(axis);
+    product.extents.emplace_back(
+        axis, bound ? OpFoldResult(bound)
+                    : OpFoldResult(builder.getIndexAttr(extent)));
+    if (!bound || !llvm::is_contained(product.result.axes, axis))
+      continue;
+    int64_t reach = llvm::alignTo(extent, getTiles().getPadding());
+    if (llvm::all_of(parts, [&](const Buffer *part) {
+          const auto *it = llvm::find(part->axes, axis);
+          return it == part->axes.end() ||
+                 cast<MemRefType>(part->memref.getType())
+                         .getDimSize(it - part->axes.begin()) >= reach;
+        }))
+      product.padded.push_back(axis);
+  }
+}
+
+void StepEmitter::emitContract(OpBuilder &builder, ContractOp op,
+                               const Buffer &result) {
+  TileProduct product;
+  product.lhs = materialize(builder, op.getLhs());
+  product.rhs = materialize(builder, op.getRhs());
+  product.result = result;
+  addExtents(builder, product);
+  getTiles().emit(builder, op.getLoc(), product);
+}
+
+LogicalResult StepEmitter::emitOther(OpBuilder &builder, Operation *op,
+                                     Frame &frame) {
+  return op->emitOpError("is not in a nest: form nests before loops are made");
+}
+
+Buffer StepEmitter::makeSlice(OpBuilder &builder, Location loc,
+                              const Buffer &source, StringAttr axis,
+                              OpFoldResult at) {
+  auto sourceType = cast<MemRefType>(source.memref.getType());
   SmallVector<OpFoldResult> offsets, sizes, strides;
   SmallVector<int64_t> shape;
   SmallVector<StringAttr> axes;
-  for (StringAttr other : source.axes) {
+  for (auto [other, size] : llvm::zip(source.axes, sourceType.getShape())) {
     strides.push_back(builder.getIndexAttr(1));
     if (other == axis) {
       offsets.push_back(at);
@@ -179,16 +233,15 @@ void StepEmitter::emitSlice(OpBuilder &builder, Value result,
       continue;
     }
     offsets.push_back(builder.getIndexAttr(0));
-    sizes.push_back(builder.getIndexAttr(plan.getExtent(other)));
-    shape.push_back(plan.getExtent(other));
+    sizes.push_back(builder.getIndexAttr(size));
+    shape.push_back(size);
     axes.push_back(other);
   }
   MemRefType type = memref::SubViewOp::inferRankReducedResultType(
-      shape, cast<MemRefType>(source.memref.getType()), offsets, sizes,
-      strides);
-  Value view = memref::SubViewOp::create(
-      builder, result.getLoc(), type, source.memref, offsets, sizes, strides);
-  buffers[result] = {view, axes};
+      shape, sourceType, offsets, sizes, strides);
+  Value view = memref::SubViewOp::create(builder, loc, type, source.memref,
+                                         offsets, sizes, strides);
+  return {view, axes};
 }
 
 /// Buffers that an operation's region carries, holding the initial values:
@@ -201,7 +254,7 @@ SmallVector<Buffer> StepEmitter::prepareCarried(OpBuilder &builder,
     Operation *producer = init.getDefiningOp();
     bool owned = llvm::is_contained(frame.occupants, init) ||
                  (producer && producer->getBlock() == frame.block &&
-                  isa<NestOp, FoldOp, FireOp>(producer));
+                  isa<NestOp, FoldOp, FireOp, ContractOp>(producer));
     // A buffer taken over must not be an output: what is read there later would
     // be lost.
     bool isOutput = false;
@@ -243,8 +296,8 @@ LogicalResult StepEmitter::emitFold(OpBuilder &builder, FoldOp fold,
   OpBuilder inner = OpBuilder::atBlockTerminator(loop.getBody());
   for (auto [argument, source] :
        llvm::zip(fold.getSliceArguments(), fold.getSources()))
-    emitSlice(inner, argument, materialize(inner, source), fold.getAxisAttr(),
-              loop.getInductionVar());
+    buffers[argument] = makeSlice(inner, loc, materialize(inner, source),
+                                  fold.getAxisAttr(), loop.getInductionVar());
   for (auto [argument, buffer] : llvm::zip(fold.getCarriedArguments(), carried))
     buffers[argument] = buffer;
   if (failed(emitBlock(inner, fold.getBody().front(),
@@ -287,12 +340,13 @@ LogicalResult StepEmitter::emitFire(OpBuilder &builder, FireOp fire,
 }
 
 /// Brings every yielded value to where it belongs.
-void StepEmitter::emitYield(OpBuilder &builder, YieldOp yield, Frame &frame) {
-  Location loc = yield.getLoc();
-  ValueRange values = yield.getValues();
+void StepEmitter::emitYield(OpBuilder &builder, Operation *yield,
+                            Frame &frame) {
+  Location loc = yield->getLoc();
+  ValueRange values = yield->getOperands();
   size_t numCarried = frame.carried.size();
-  // Outputs first: they may be read from carried buffers that are about to
-  // change.
+  // Outputs first, unless the caller stores them: they may be read from carried
+  // buffers that are about to change.
   for (auto [value, output] :
        llvm::zip(values.drop_front(numCarried), frame.outputs)) {
     Buffer source = materialize(builder, value);
@@ -337,20 +391,26 @@ LogicalResult StepEmitter::emitBlock(OpBuilder &builder, Block &block,
       llvm::replace(buffer.axes, rename.getFromAttr(), rename.getToAttr());
       buffers[rename.getResult()] = buffer;
     } else if (auto slice = dyn_cast<SliceOp>(op)) {
-      emitSlice(builder, slice.getResult(),
-                materialize(builder, slice.getOperand()), slice.getAxisAttr(),
-                builder.getIndexAttr(slice.getOffset()));
+      buffers[slice.getResult()] = makeSlice(
+          builder, op.getLoc(), materialize(builder, slice.getOperand()),
+          slice.getAxisAttr(), builder.getIndexAttr(slice.getOffset()));
+    } else if (auto contract = dyn_cast<ContractOp>(op)) {
+      OpResult result = op.getResult(0);
+      const Buffer *output = findOutput(result, frame);
+      Buffer buffer = output ? *output : allocateResult(builder, result);
+      buffers[result] = buffer;
+      emitContract(builder, contract, buffer);
     } else if (auto fold = dyn_cast<FoldOp>(op)) {
       if (failed(emitFold(builder, fold, frame)))
         return failure();
     } else if (auto fire = dyn_cast<FireOp>(op)) {
       if (failed(emitFire(builder, fire, frame)))
         return failure();
-    } else {
-      return op.emitOpError(
-          "is not in a nest: form nests before loops are made");
+    } else if (failed(emitOther(builder, &op, frame))) {
+      return failure();
     }
+    finishOp(&op, frame);
   }
-  emitYield(builder, cast<YieldOp>(block.getTerminator()), frame);
+  emitYield(builder, block.getTerminator(), frame);
   return success();
 }

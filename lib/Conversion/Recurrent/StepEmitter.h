@@ -9,7 +9,10 @@
 #ifndef LARC_LIB_CONVERSION_RECURRENT_STEPEMITTER_H
 #define LARC_LIB_CONVERSION_RECURRENT_STEPEMITTER_H
 
-#include "Plan.h"
+#include "NestEmitter.h"
+#include "ScratchMemory.h"
+
+#include "../Common/TileEmitter.h"
 
 namespace larc {
 
@@ -22,11 +25,9 @@ namespace larc {
 /// into scratch memory, copied at the end.
 class StepEmitter {
 public:
-  /// `scratchBase` is where the function makes views of its scratch memory.
-  StepEmitter(const RecurrentPlan &plan, mlir::Value scratch,
-              mlir::OpBuilder scratchBase, mlir::Value globalToken)
-      : plan(plan), scratch(scratch), scratchBuilder(scratchBase),
-        globalToken(globalToken) {}
+  StepEmitter(const RecurrentPlan &plan, ScratchMemory &scratch)
+      : plan(plan), scratch(scratch) {}
+  virtual ~StepEmitter() = default;
 
   /// The buffer of a block argument or anchor.
   void bind(mlir::Value value, Buffer buffer) {
@@ -44,13 +45,10 @@ public:
 
   /// A buffer in scratch memory for an array of `type`, or with axes in the
   /// given order.
-  Buffer allocate(llvm::ArrayRef<mlir::StringAttr> axes);
+  virtual Buffer allocate(llvm::ArrayRef<mlir::StringAttr> axes);
   Buffer allocate(ArrayType type) { return allocate(plan.getOrder(type)); }
-  int64_t getScratchBytes() const { return scratchBytes; }
-  /// Whether more scratch memory was asked for than can be addressed.
-  bool isTooLarge() const { return tooLarge; }
 
-private:
+protected:
   /// What a block's carried buffers hold as it is emitted.
   struct Frame {
     mlir::Block *block;
@@ -59,37 +57,61 @@ private:
     llvm::SmallVector<mlir::Value> occupants;
   };
 
+  /// Emits an operation that no step has.
+  virtual mlir::LogicalResult emitOther(mlir::OpBuilder &builder,
+                                        mlir::Operation *op, Frame &frame);
+  /// Called when all of `op`, of the block of `frame`, is emitted.
+  virtual void finishOp(mlir::Operation *op, Frame &frame) {}
+  /// A new buffer for a result that need not be anywhere.
+  virtual Buffer allocateResult(mlir::OpBuilder &builder,
+                                mlir::OpResult result) {
+    return allocate(llvm::cast<ArrayType>(result.getType()));
+  }
+
   const Buffer &lookup(mlir::Value value);
+  /// The buffer of `value`, made for a constant.
+  Buffer materialize(mlir::OpBuilder &builder, mlir::Value value);
   bool isDeadAfter(mlir::Value value, mlir::Operation *op, Frame &frame);
   /// The carried buffer that `value` should end in, if any.
   std::optional<unsigned> findTarget(mlir::Value value, Frame &frame);
-  Buffer chooseResultBuffer(mlir::OpResult result, NestOp nest, Frame &frame);
-
-  void emitNest(mlir::OpBuilder &builder, NestOp nest, Frame &frame);
-  mlir::LogicalResult emitFold(mlir::OpBuilder &builder, FoldOp fold,
-                               Frame &frame);
-  mlir::LogicalResult emitFire(mlir::OpBuilder &builder, FireOp fire,
-                               Frame &frame);
-  void emitSlice(mlir::OpBuilder &builder, mlir::Value result,
-                 const Buffer &source, mlir::StringAttr axis,
-                 mlir::OpFoldResult index);
+  /// The output that `result` is, where its buffer can take it as it is made.
+  const Buffer *findOutput(mlir::OpResult result, Frame &frame);
   llvm::SmallVector<Buffer> prepareCarried(mlir::OpBuilder &builder,
                                            mlir::Operation *op,
                                            mlir::ValueRange inits,
                                            Frame &frame);
   void finishCarried(mlir::Operation *op, llvm::ArrayRef<Buffer> carried,
                      Frame &frame);
-  void emitYield(mlir::OpBuilder &builder, YieldOp yield, Frame &frame);
-  /// The buffer of `value`, made for a constant.
-  Buffer materialize(mlir::OpBuilder &builder, mlir::Value value);
+  /// `source` at one index of `axis`, without that axis.
+  Buffer makeSlice(mlir::OpBuilder &builder, mlir::Location loc,
+                   const Buffer &source, mlir::StringAttr axis,
+                   mlir::OpFoldResult index);
+  void emitContract(mlir::OpBuilder &builder, ContractOp op,
+                    const Buffer &result);
+  /// Gives `product` the extents of all axes.
+  void addExtents(mlir::OpBuilder &builder, TileProduct &product) const;
+  TileEmitter getTiles() const {
+    return TileEmitter({plan.computeType, plan.lanes});
+  }
 
   const RecurrentPlan &plan;
-  mlir::Value scratch;
-  mlir::OpBuilder scratchBuilder;
-  mlir::Value globalToken;
-  int64_t scratchBytes = 0;
-  bool tooLarge = false;
+  ScratchMemory &scratch;
+  /// Numbers of tokens along token axes.
+  NestEmitter::Bounds bounds;
   llvm::DenseMap<mlir::Value, Buffer> buffers;
+
+private:
+  Buffer chooseResultBuffer(mlir::OpBuilder &builder, mlir::OpResult result,
+                            NestOp nest, Frame &frame);
+  void emitNest(mlir::OpBuilder &builder, NestOp nest, Frame &frame);
+  mlir::LogicalResult emitFold(mlir::OpBuilder &builder, FoldOp fold,
+                               Frame &frame);
+  mlir::LogicalResult emitFire(mlir::OpBuilder &builder, FireOp fire,
+                               Frame &frame);
+  void emitYield(mlir::OpBuilder &builder, mlir::Operation *yield,
+                 Frame &frame);
+
+  mlir::Value globalToken;
 };
 
 } // namespace larc

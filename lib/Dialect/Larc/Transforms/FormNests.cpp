@@ -15,13 +15,20 @@
 // ("kept" values) are reductions, expensive functions, values that are used in
 // a larger space, and what the block yields or a region uses.
 //
+// Products of matrices stay outside of nests: their loops are tiled otherwise.
+// So do the operations of the chunk dialect.
+//
 //===----------------------------------------------------------------------===//
 
+#include "larc/Dialect/Chunk/IR/Chunk.h"
 #include "larc/Dialect/Larc/Transforms/Passes.h"
 
 #include "mlir/IR/IRMapping.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/SmallPtrSet.h"
+
+#include <limits>
+#include <tuple>
 
 using namespace mlir;
 using namespace larc;
@@ -39,8 +46,29 @@ static ArrayType arrayOf(Value value) {
   return cast<ArrayType>(value.getType());
 }
 
+/// Whether `op` multiplies matrices: either operand has an axis that is summed
+/// and one of its own that is kept.
+static bool isMatrixProduct(Operation *op) {
+  auto contract = dyn_cast<ContractOp>(op);
+  if (!contract)
+    return false;
+  SmallVector<StringAttr> reduced = contract.getReducedAxes();
+  auto hasBothKinds = [&](Value matrix, Value other) {
+    bool sums = false, keeps = false;
+    for (StringAttr axis : arrayOf(matrix).getAxes()) {
+      bool isReduced = llvm::is_contained(reduced, axis);
+      sums |= isReduced;
+      keeps |= !isReduced && !arrayOf(other).hasAxis(axis);
+    }
+    return sums && keeps;
+  };
+  return hasBothKinds(contract.getLhs(), contract.getRhs()) &&
+         hasBothKinds(contract.getRhs(), contract.getLhs());
+}
+
 static bool isComputation(Operation *op) {
-  return isa<ElementwiseOpInterface, ReductionOpInterface>(op);
+  return isa<ElementwiseOpInterface, ReductionOpInterface>(op) &&
+         !isMatrixProduct(op);
 }
 
 /// The iteration space of an elementwise operation or a reduction.
@@ -62,17 +90,24 @@ namespace {
 /// Orders the axes of iteration spaces, the lane axis last.
 class AxisOrder {
 public:
-  explicit AxisOrder(RecurrenceOp recurrence) : recurrence(recurrence) {
-    recurrence.getBody().walk([&](ReductionOpInterface reduction) {
-      ArrayType space = spaceOf(reduction);
-      for (StringAttr axis : reduction.getReducedAxes())
-        ++timesReduced[{space, axis}];
-    });
+  explicit AxisOrder(RecurrenceOp recurrence) : op(recurrence) {
+    for (StringAttr axis : recurrence.getAllAxes())
+      if (std::optional<int64_t> size = recurrence.getAxisSize(axis))
+        sizes[axis] = *size;
+    countReductions();
     for (auto [decl, argument] :
          llvm::zip(recurrence.getStates().getAsRange<StateDeclAttr>(),
                    recurrence.getStateArguments()))
       layouts.try_emplace(arrayOf(argument),
                           SmallVector<StringAttr>(decl.getAxes()));
+  }
+
+  explicit AxisOrder(chunk::ScanOp scan) : op(scan) {
+    for (NamedAttribute dim : scan.getDims())
+      sizes[dim.getName()] = cast<IntegerAttr>(dim.getValue()).getInt();
+    for (auto axis : scan.getTokens().getAsRange<chunk::TokenAxisAttr>())
+      tokens.insert(axis.getAxis());
+    countReductions();
   }
 
   /// The order for a nest over `space` that has the operations `members`.
@@ -81,6 +116,10 @@ public:
     auto layout = layouts.find(space);
     if (layout != layouts.end())
       axes = layout->second;
+    // Outermost in memory.
+    std::stable_partition(axes.begin(), axes.end(), [&](StringAttr axis) {
+      return tokens.contains(axis);
+    });
     if (axes.size() > 1) {
       // Lanes go along the axis that is summed over least often; of equals,
       // along the last in memory that has at least a vector of lanes.
@@ -97,26 +136,45 @@ public:
           summed.insert_range(reduction.getReducedAxes());
       std::sort(axes.begin(), axes.end() - 1,
                 [&](StringAttr lhs, StringAttr rhs) {
-                  return std::make_pair(summed.contains(lhs), lhs.getValue()) <
-                         std::make_pair(summed.contains(rhs), rhs.getValue());
+                  return key(lhs, summed) < key(rhs, summed);
                 });
     }
     SmallVector<Attribute> list(axes.begin(), axes.end());
-    return ArrayAttr::get(recurrence.getContext(), list);
+    return ArrayAttr::get(op->getContext(), list);
   }
 
 private:
   /// A size below this leaves most lanes of a vector idle.
   static constexpr int64_t fewLanes = 8;
 
+  void countReductions() {
+    op->walk([&](ReductionOpInterface reduction) {
+      ArrayType space = spaceOf(reduction);
+      for (StringAttr axis : reduction.getReducedAxes())
+        ++timesReduced[{space, axis}];
+    });
+  }
+
   unsigned cost(ArrayType space, StringAttr axis) {
     auto it = timesReduced.find({space, axis});
     unsigned reduced = it == timesReduced.end() ? 0 : it->second;
-    return 2 * reduced +
-           (recurrence.getAxisSize(axis).value_or(fewLanes) < fewLanes ? 3 : 0);
+    auto size = sizes.find(axis);
+    bool isShort = size == sizes.end() || size->second < fewLanes;
+    // The number of tokens is not known, so a token axis has the lanes only
+    // where there is no other axis.
+    return tokens.contains(axis) ? std::numeric_limits<unsigned>::max()
+                                 : 2 * reduced + (isShort ? 3 : 0);
   }
 
-  RecurrenceOp recurrence;
+  /// Sorts the loops around the lanes.
+  std::tuple<bool, bool, StringRef>
+  key(StringAttr axis, const llvm::SetVector<StringAttr> &summed) {
+    return {summed.contains(axis), !tokens.contains(axis), axis.getValue()};
+  }
+
+  Operation *op;
+  DenseMap<StringAttr, int64_t> sizes;
+  llvm::DenseSet<StringAttr> tokens;
   DenseMap<std::pair<Type, StringAttr>, unsigned> timesReduced;
   DenseMap<Type, SmallVector<StringAttr>> layouts;
 };
@@ -474,28 +532,39 @@ void BlockScheduler::run() {
 namespace {
 struct FormNestsPass : larc::impl::FormNestsBase<FormNestsPass> {
   void runOnOperation() override {
-    RecurrenceOp recurrence = getOperation();
-    if (!recurrence.isFlat()) {
-      recurrence.emitError("is not flat: specialise and expand levels first");
-      return signalPassFailure();
-    }
-    WalkResult composites =
-        recurrence.getBody().walk([](CompositeOpInterface op) {
-          op.emitError("is composite: decompose it first");
-          return WalkResult::interrupt();
-        });
-    if (composites.wasInterrupted())
-      return signalPassFailure();
+    WalkResult walked = getOperation()->walk([&](Operation *op) -> WalkResult {
+      if (!isa<RecurrenceOp, chunk::ScanOp>(op))
+        return WalkResult::advance();
+      return failed(formNests(op)) ? WalkResult::interrupt()
+                                   : WalkResult::skip();
+    });
+    if (walked.wasInterrupted())
+      signalPassFailure();
+  }
 
-    AxisOrder order(recurrence);
+  static LogicalResult formNests(Operation *op) {
+    auto recurrence = dyn_cast<RecurrenceOp>(op);
+    if (recurrence && !recurrence.isFlat())
+      return recurrence.emitError(
+          "is not flat: specialise and expand levels first");
+    WalkResult composites = op->walk([](CompositeOpInterface inner) {
+      inner.emitError("is composite: decompose it first");
+      return WalkResult::interrupt();
+    });
+    if (composites.wasInterrupted())
+      return failure();
+
+    AxisOrder order =
+        recurrence ? AxisOrder(recurrence) : AxisOrder(cast<chunk::ScanOp>(op));
     SmallVector<Block *> blocks;
     // What is a nest already stays one.
-    recurrence.walk<WalkOrder::PostOrder>([&](Block *inner) {
+    op->walk<WalkOrder::PostOrder>([&](Block *inner) {
       if (!isa<NestOp>(inner->getParentOp()))
         blocks.push_back(inner);
     });
     for (Block *inner : blocks)
       BlockScheduler(*inner, order).run();
+    return success();
   }
 };
 } // namespace
