@@ -27,6 +27,16 @@ PAGES = {
         "# The larc dialect: reference",
         "[Why it is as it is](Larc.md); [the language as users write it](../language.md).",
     ),
+    "Dialects/ChunkDialect.md": (
+        "Dialects/ChunkOps.md",
+        "# The chunk dialect: reference",
+        "[Why it is as it is](Chunk.md); [the larc dialect](LarcOps.md), whose arrays it has.",
+    ),
+    "ChunkPasses.md": (
+        "ChunkPasses.md",
+        "# Passes on the chunk dialect",
+        "[How they fit together](Passes.md); [the conversions](LarcConversionPasses.md).",
+    ),
     "LarcPasses.md": (
         "LarcPasses.md",
         "# Passes on the larc dialect",

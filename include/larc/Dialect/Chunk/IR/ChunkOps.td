@@ -54,6 +54,12 @@ def Chunk_ScanOp : Chunk_Op<"scan", [
     definition's own step runs it. (It contains a `larc.fire`, which the region then need
     not know.)
 
+    The region holds operations of this dialect and, of the larc dialect, elementwise operations,
+    reductions, constants, renamings, slices and nests. What speaks of time or of variants
+    (`larc.fire`, `larc.anchor`, `larc.fold`, `larc.choose`, levels) is resolved before.
+    A single token cannot be sliced out, since it may not exist; tokens may be renamed to an axis over the
+    same tokens.
+
     Example:
 
     ```mlir
@@ -224,8 +230,11 @@ def Chunk_SolveOp : Chunk_Op<"solve", [
     says so.
 
     `pairs` lists, two numbers for each of `scores`, its read m and write w; a read and a
-    write without scores do not meet. Reads in order: the axes of past m are those
-    of the writes it sums, joined, so every read takes part in a pair.
+    write without scores do not meet. The axes of past m, which are written behind its name, are
+    those of the scores beside the tokens', of the writes it sums and of the decays, joined; so
+    every read takes part in a pair.
+
+    Values from outside without an axis of tokens may be used in the region.
 
     Example, the delta rule (`A` = scores of erase keys against keys):
 
@@ -291,7 +300,7 @@ def Chunk_TokensOp : Chunk_Op<"tokens", [
     that the carried update is associative, so that a prefix scan can replace the loop), and reads that are not linear in
     a state (replay).
 
-    Values from outside without a token axis may be used in the region.
+    Values from outside without an axis of tokens may be used in the region.
 
     Example:
 
