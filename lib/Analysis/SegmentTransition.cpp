@@ -12,8 +12,6 @@
 
 #include "mlir/IR/Builders.h"
 
-#include <limits>
-
 using namespace mlir;
 using namespace larc;
 
@@ -125,32 +123,35 @@ SegmentTransition::MaybeTangent SegmentTransition::deriveSum(Operation &op,
   return lhs;
 }
 
-SegmentTransition::MaybeTangent
-SegmentTransition::scale(Operation &op, Value factor, bool divide) {
-  Tangent tangent = *lookup(op.getOperand(0) == factor ? op.getOperand(1)
-                                                       : op.getOperand(0));
-  factor = mapped(factor);
-  if (!isMap()) {
-    if (divide)
-      factor = ReciprocalOp::create(builder, loc, factor);
-    tangent.factors.push_back(factor);
-    return std::optional<Tangent>(std::move(tangent));
-  }
+/// Multiplies or divides a derivative by a known value. A product that has axes
+/// of the other side is taken apart, so that equal factors are found equal.
+LogicalResult SegmentTransition::scaleBy(Operation &op, Value factor,
+                                         bool divide, Tangent &tangent) {
   bool onKey = false, onValue = false;
   for (StringAttr axis : arrayOf(factor).getAxes())
     (llvm::is_contained(transition.keyAxes, axis) ? onKey : onValue) = true;
-  if (onKey && onValue)
+  if (isMap() && onValue)
+    if (auto product = factor.getDefiningOp<MulOp>())
+      return success(
+          succeeded(scaleBy(op, product.getLhs(), divide, tangent)) &&
+          succeeded(scaleBy(op, product.getRhs(), divide, tangent)));
+  if (isMap() && onKey && onValue)
     return refuse(op, "scales by a factor along axes of both sides of");
-  if (onValue) {
-    if (divide)
-      factor = ReciprocalOp::create(builder, loc, factor);
-    tangent.factors.push_back(factor);
-  } else if (divide) {
-    tangent.matrix = DivOp::create(builder, loc, tangent.matrix, factor);
-  } else {
-    tangent.matrix = multiply(tangent.matrix, factor);
+  if (isMap() && !onValue) {
+    tangent.matrix =
+        divide ? DivOp::create(builder, loc, tangent.matrix, mapped(factor))
+               : multiply(tangent.matrix, mapped(factor));
+    return success();
   }
-  return std::optional<Tangent>(std::move(tangent));
+  if (!divide) {
+    tangent.factors.push_back(mapped(factor));
+    return success();
+  }
+  Value &reciprocal = reciprocals[factor];
+  if (!reciprocal)
+    reciprocal = ReciprocalOp::create(builder, loc, mapped(factor));
+  tangent.factors.push_back(reciprocal);
+  return success();
 }
 
 SegmentTransition::MaybeTangent
@@ -185,8 +186,8 @@ SegmentTransition::MaybeTangent SegmentTransition::deriveSelect(SelectOp op) {
   std::optional<Tangent> x = lookup(op.getX()), y = lookup(op.getY());
   Value zero = getConstant(0.0);
   auto choose = [&](Value ofX, Value ofY) -> Value {
-    return SelectOp::create(builder, loc, op.getPredicate(), mapped(op.getLhs()),
-                            mapped(op.getRhs()), ofX, ofY);
+    return SelectOp::create(builder, loc, op.getPredicate(),
+                            mapped(op.getLhs()), mapped(op.getRhs()), ofX, ofY);
   };
   if (!isMap()) {
     auto valueOf = [&](const std::optional<Tangent> &tangent) {
@@ -195,10 +196,11 @@ SegmentTransition::MaybeTangent SegmentTransition::deriveSelect(SelectOp op) {
       Value product = getProduct(tangent->factors);
       return product ? product : getConstant(1.0);
     };
-    return std::optional<Tangent>(Tangent{{choose(valueOf(x), valueOf(y))}, {}});
+    return std::optional<Tangent>(
+        Tangent{{choose(valueOf(x), valueOf(y))}, {}});
   }
-  bool isKnown = llvm::all_of(
-      arrayOf(choose(zero, zero)).getAxes(), [&](StringAttr axis) {
+  bool isKnown =
+      llvm::all_of(arrayOf(choose(zero, zero)).getAxes(), [&](StringAttr axis) {
         return llvm::is_contained(transition.keyAxes, axis);
       });
   if (!isKnown || (x && y && !isPermutation(x->factors, y->factors)))
@@ -249,7 +251,10 @@ SegmentTransition::MaybeTangent SegmentTransition::derive(Operation &op) {
     Value array = depends(lhs) ? lhs : rhs, factor = depends(lhs) ? rhs : lhs;
     if (isa<ContractOp>(op))
       return deriveRead(op, array, factor);
-    return scale(op, factor, isa<DivOp>(op));
+    Tangent tangent = *lookup(array);
+    if (failed(scaleBy(op, factor, isa<DivOp>(op), tangent)))
+      return failure();
+    return std::optional<Tangent>(std::move(tangent));
   }
   return refuse(op, "is no part of a transition that composes: it depends on");
 }
@@ -262,21 +267,24 @@ SegmentTransition::MaybeTangent SegmentTransition::derive(Operation &op) {
 /// those.
 void SegmentTransition::addProducts(ArrayRef<Value> factors, AddState addState,
                                     SmallVectorImpl<TransitionPart> &parts) {
-  SmallVector<Value> sorted(factors);
-  llvm::stable_sort(sorted, [](Value lhs, Value rhs) {
-    return arrayOf(lhs).getRank() > arrayOf(rhs).getRank();
-  });
   SmallVector<std::pair<ArrayType, Value>> groups;
-  for (Value factor : sorted) {
-    auto covers = [&](const std::pair<ArrayType, Value> &group) {
-      return ArrayType::unionOf(group.first, arrayOf(factor)) == group.first;
-    };
-    auto *group = llvm::find_if(groups, covers);
-    if (group != groups.end())
-      group->second = multiply(group->second, factor);
-    else
-      groups.push_back({arrayOf(factor), factor});
-  }
+  unsigned rank = 0;
+  for (Value factor : factors)
+    rank = std::max<unsigned>(rank, arrayOf(factor).getRank());
+  // Those of most axes first, so that a group has the axes of all that join it.
+  for (int64_t wanted = rank; wanted >= 0; --wanted)
+    for (Value factor : factors) {
+      if (arrayOf(factor).getRank() != wanted)
+        continue;
+      auto covers = [&](const std::pair<ArrayType, Value> &group) {
+        return ArrayType::unionOf(group.first, arrayOf(factor)) == group.first;
+      };
+      auto *group = llvm::find_if(groups, covers);
+      if (group != groups.end())
+        group->second = multiply(group->second, factor);
+      else
+        groups.push_back({arrayOf(factor), factor});
+    }
   for (auto [type, factor] : groups) {
     SmallVector<StringAttr> axes(type.getAxes());
     Value part = addState(TransitionPart::Kind::Product, axes);
@@ -312,14 +320,9 @@ SegmentTransition::buildLinear(AddState addState) {
       tangents[op.getResult(0)] = **tangent;
   }
   std::optional<Tangent> end = lookup(next);
-  if (isMap()) {
-    parts.front().next =
-        end ? end->matrix : multiply(start.matrix, getConstant(0.0));
-    addProducts(end ? end->factors : SmallVector<Value>(), addState, parts);
-    return parts;
-  }
-  addProducts(end ? end->factors : SmallVector<Value>{getConstant(0.0)},
-              addState, parts);
+  if (isMap())
+    parts.front().next = end->matrix;
+  addProducts(end->factors, addState, parts);
   return parts;
 }
 
@@ -341,11 +344,6 @@ SmallVector<TransitionPart> SegmentTransition::buildShift(AddState addState) {
     else
       shift = LogAddExpOp::create(builder, loc, shift, next);
   }
-  // A new state that does not depend on the old one.
-  if (!shift)
-    shift = getConstant(form.kind == Kind::Min
-                            ? std::numeric_limits<double>::infinity()
-                            : -std::numeric_limits<double>::infinity());
   SmallVector<StringAttr> axes(arrayOf(shift).getAxes());
   Value part = addState(TransitionPart::Kind::Shift, axes);
   return {{TransitionPart::Kind::Shift, axes, add(part, shift, false)}};
@@ -355,6 +353,13 @@ FailureOr<SmallVector<TransitionPart>>
 SegmentTransition::build(AddState addState) {
   if (transition.transitionClass == TransitionClass::Constant)
     return SmallVector<TransitionPart>();
+  RecurrenceOp recurrence = analysis.getRecurrence();
+  if (!depends(recurrence.getYield().getValues()[transition.state])) {
+    // Not a decay of 0: what is forgotten may be infinite.
+    addState(TransitionPart::Kind::Keep, {});
+    return SmallVector<TransitionPart>{
+        {TransitionPart::Kind::Keep, {}, getConstant(0.0)}};
+  }
   if (transition.transitionClass == TransitionClass::Semiring)
     return buildShift(addState);
   return buildLinear(addState);

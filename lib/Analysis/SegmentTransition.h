@@ -19,6 +19,7 @@ namespace larc {
 struct TransitionPart {
   enum class Kind {
     Product, ///< the older state is multiplied by it
+    Keep,    ///< 1, or 0 where the older state is forgotten
     Map,     ///< a matrix from the axes R' to R, applied to it
     Shift    ///< added to it
   };
@@ -67,7 +68,8 @@ private:
   bool isMap() const;
   MaybeTangent derive(mlir::Operation &op);
   MaybeTangent deriveSum(mlir::Operation &op, bool subtract);
-  MaybeTangent scale(mlir::Operation &op, mlir::Value factor, bool divide);
+  mlir::LogicalResult scaleBy(mlir::Operation &op, mlir::Value factor,
+                              bool divide, Tangent &tangent);
   MaybeTangent deriveRead(mlir::Operation &op, mlir::Value array,
                           mlir::Value coefficient);
   MaybeTangent deriveSelect(SelectOp op);
@@ -84,9 +86,7 @@ private:
   bool depends(mlir::Value value) const {
     return analysis.dependsOn(value, transition.state);
   }
-  mlir::Value mapped(mlir::Value value) const {
-    return known.lookup(value);
-  }
+  mlir::Value mapped(mlir::Value value) const { return known.lookup(value); }
   mlir::Value multiply(mlir::Value lhs, mlir::Value rhs);
   mlir::Value add(mlir::Value lhs, mlir::Value rhs, bool subtract);
   mlir::Value negate(mlir::Value value);
@@ -101,6 +101,7 @@ private:
   llvm::ArrayRef<mlir::StringAttr> startAxes;
   mlir::Location loc = builder.getUnknownLoc();
   llvm::DenseMap<mlir::Value, Tangent> tangents;
+  llvm::DenseMap<mlir::Value, mlir::Value> reciprocals;
 };
 
 } // namespace larc

@@ -75,7 +75,7 @@ larc.recurrence @"a b"(%x) -> (o) { larc.yield %x }
 
 // -----
 
-// expected-error@+1 {{'larc.recurrence' op declares no output}}
+// expected-error@+1 {{'larc.recurrence' op declares neither an output nor a state}}
 larc.recurrence @no_output(%x) -> () { larc.yield }
 
 // -----

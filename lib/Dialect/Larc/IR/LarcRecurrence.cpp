@@ -288,8 +288,8 @@ LogicalResult RecurrenceOp::verify() {
     return emitOpError("is named '")
            << getSymName()
            << "', which is not a letter and then letters, digits and '_'";
-  if (getOutputs().empty())
-    return emitOpError("declares no output");
+  if (getOutputs().empty() && getStates().empty())
+    return emitOpError("declares neither an output nor a state");
   if (failed(verifier.checkAttributes()) ||
       failed(verifier.checkOperands(getTokenOperands(), "an operand")) ||
       failed(verifier.checkOperands(getConstants(), "a constant")) ||
