@@ -14,7 +14,7 @@
 
 #include "llvm/ADT/bit.h"
 
-#include <cfloat>
+#include <cfenv>
 #include <cmath>
 #include <cstring>
 
@@ -286,6 +286,46 @@ TEST_F(AccuracyTest, OtherProcessors) {
 #else
   GTEST_SKIP() << "names processors of x86-64";
 #endif
+}
+
+// The modes of the thread that calls are in force in all threads, change no
+// more than roundings, and stay.
+TEST_F(AccuracyTest, CallersModes) {
+  RecurrenceOp spec = parse("larc.recurrence @r(%x[K]) -> (o[K]) {\n"
+                            "  %e = larc.exp %x\n  %o = larc.tanh %e\n"
+                            "  larc.yield %o\n}\n");
+  ASSERT_TRUE(spec);
+  constexpr int64_t heads = 6, size = 37;
+  std::vector<double> x;
+  for (int64_t i = 0; i < heads * size; ++i)
+    x.push_back(float(0.03 * double(i) - 5));
+  TensorMap inputs;
+  inputs.try_emplace("x", makeTensor({1, 1, heads, size}, x));
+  ConversionOptions conversion;
+  conversion.dtype = conversion.gateDType = DType::F32;
+  Problem problem = llvm::cantFail(
+      bindProblem(spec, {}, std::move(inputs), conversion, false));
+  auto compiled =
+      CompiledRecurrence::compile(problem.recurrence, CPUOptions::of(problem));
+  ASSERT_TRUE(succeeded(compiled));
+  auto run = [&](unsigned threads) {
+    TensorMap results = llvm::cantFail(createResults(problem, false));
+    llvm::cantFail((*compiled)->run(problem, results, threads));
+    return getValues(results.at("out.o"));
+  };
+  std::vector<double> nearest = run(3);
+  for (int mode : {FE_UPWARD, FE_DOWNWARD, FE_TOWARDZERO}) {
+    std::fesetround(mode);
+    std::vector<double> one = run(1), three = run(3);
+    int after = std::fegetround();
+    std::fesetround(FE_TONEAREST);
+    EXPECT_EQ(after, mode);
+    EXPECT_EQ(one, three);
+    EXPECT_NE(one, nearest);
+    for (size_t i = 0; i < x.size(); ++i)
+      EXPECT_NEAR(one[i], nearest[i], 1e-6 * nearest[i]) << x[i];
+  }
+  EXPECT_EQ(run(3), nearest);
 }
 
 } // namespace
