@@ -46,6 +46,11 @@ llvm_config.with_system_environment(["HOME", "TMP", "TEMP", "TMPDIR"])
 llvm_config.with_environment("PATH", config.llvm_tools_dir, append_path=True)
 llvm_config.with_environment("PATH", config.larc_tools_dir, append_path=True)
 
+# The user's cache of compiled code is none of the tests' business.
+llvm_config.with_environment(
+    "LARC_CACHE_DIR", os.path.join(config.test_exec_root, "cache")
+)
+
 # `larc` is also a kind of code that the driver writes: not in `--emit=larc`.
 llvm_config.add_tool_substitutions(
     [ToolSubst("larc", pre=r".-^/\<="), "larc-opt", "larc-lsp-server"],

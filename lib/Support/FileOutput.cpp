@@ -67,7 +67,8 @@ public:
   ~TemporaryFile() { remove(); }
 
   /// Creates the file in `folder` and leaves it open.
-  std::error_code create(llvm::StringRef folder, int &descriptor) {
+  std::error_code create(llvm::StringRef folder, unsigned mode,
+                         int &descriptor) {
     constexpr int attempts = 128;
     std::error_code code;
     for (int i = 0; i < attempts; ++i) {
@@ -75,7 +76,8 @@ public:
       unsigned number = llvm::sys::Process::GetRandomNumber();
       llvm::sys::path::append(candidate,
                               ".larc-" + llvm::utohexstr(number) + ".tmp");
-      code = fs::openFileForWrite(candidate, descriptor, fs::CD_CreateNew);
+      code = fs::openFileForWrite(candidate, descriptor, fs::CD_CreateNew,
+                                  fs::OF_None, mode);
       if (code == std::errc::file_exists)
         continue;
       if (!code) {
@@ -112,7 +114,8 @@ private:
 
 static llvm::Error
 writeReplacing(llvm::StringRef path,
-               llvm::function_ref<llvm::Error(llvm::raw_ostream &)> write) {
+               llvm::function_ref<llvm::Error(llvm::raw_ostream &)> write,
+               unsigned mode) {
   llvm::SmallString<256> target(path);
   fs::file_status status;
   bool exists = !fs::status(path, status) && fs::exists(status);
@@ -131,8 +134,8 @@ writeReplacing(llvm::StringRef path,
 
   TemporaryFile temporary;
   int descriptor;
-  if (std::error_code code =
-          temporary.create(llvm::sys::path::parent_path(target), descriptor))
+  if (std::error_code code = temporary.create(
+          llvm::sys::path::parent_path(target), mode, descriptor))
     return makeFault("cannot open for writing: " + code.message());
   if (llvm::Error error = writeTo(descriptor, /*close=*/true, write))
     return error;
@@ -147,7 +150,7 @@ writeReplacing(llvm::StringRef path,
 
 llvm::Error larc::writeFileAtomically(
     llvm::StringRef path,
-    llvm::function_ref<llvm::Error(llvm::raw_ostream &)> write) {
+    llvm::function_ref<llvm::Error(llvm::raw_ostream &)> write, unsigned mode) {
   if (path.empty())
     return makeFault("the name of the output file is empty");
   if (path == "-") {
@@ -156,5 +159,5 @@ llvm::Error larc::writeFileAtomically(
   }
   if (namesDescriptor(path))
     return addFile(writeStraight(path, write), path);
-  return addFile(writeReplacing(path, write), path);
+  return addFile(writeReplacing(path, write, mode), path);
 }

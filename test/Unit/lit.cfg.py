@@ -18,6 +18,8 @@ config.test_format = lit.formats.GoogleTest(".", "Tests")
 for variable in ("HOME", "TMPDIR", "LD_LIBRARY_PATH"):
     if variable in os.environ:
         config.environment[variable] = os.environ[variable]
+# The user's cache of compiled code is none of the tests' business.
+config.environment["LARC_CACHE"] = "off"
 if "Address" in config.sanitizers:
     # libMLIR.so and libLLVM.so are not instrumented, so containers and
     # allocators that both sides touch would be reported wrongly.

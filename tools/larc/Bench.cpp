@@ -13,10 +13,12 @@
 //===----------------------------------------------------------------------===//
 
 #include "Dims.h"
+#include "Plot.h"
 #include "Session.h"
 
 #include "larc/Reference/Reference.h"
 #include "larc/Support/Error.h"
+#include "larc/Support/FileOutput.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/Format.h"
@@ -51,11 +53,14 @@ public:
   llvm::Error sample();
   bool isDone() const;
 
+  /// The forms that were asked for and are this one: `auto` may be another.
+  llvm::SmallVector<Form> requested;
   Form form = Form::Reference;
   DType dtype = DType::F64;
   double flops = 0, bytes = 0;
   std::optional<int64_t> workspaceBytes;
   double compileMilliseconds = 0;
+  CallPlan plan;
   std::vector<double> samples;
 
 private:
@@ -104,7 +109,7 @@ Subject::create(Session &session, const SpecChoice &spec, Form form,
                 llvm::ArrayRef<std::pair<std::string, int64_t>> dims) {
   auto subject = std::make_unique<Subject>();
   subject->session = &session;
-  subject->form = form;
+  subject->requested = {form};
   RandomInputs request;
   request.dims.assign(dims.begin(), dims.end());
   // A single token is decoding, which goes on from a state.
@@ -122,6 +127,7 @@ Subject::create(Session &session, const SpecChoice &spec, Form form,
   if (!problem)
     return problem.takeError();
   subject->problem = std::move(*problem);
+  form = subject->form = session.chooseForm(form, subject->problem);
   subject->dtype = getResultDType(form, subject->problem);
 
   llvm::Expected<TensorMap> results =
@@ -131,15 +137,18 @@ Subject::create(Session &session, const SpecChoice &spec, Form form,
   subject->results = std::move(*results);
   // The reference does the same work, as the compiler counts it: it compiles,
   // too, and `--print-ir-after` and `--timing` show so.
-  llvm::Expected<Compiled *> code = session.getCompiled(spec, subject->problem);
+  llvm::Expected<Compiled *> code = session.getCompiled(
+      spec, subject->problem, form == Form::Reference ? Form::Recurrent : form);
   if (!code)
     return code.takeError();
   TokenCost cost = (*code)->recurrence->getTokenCost();
-  if (form == Form::Recurrent) {
+  if (form != Form::Reference) {
+    unsigned threads = session.getOptions().threads;
     subject->code = (*code)->recurrence.get();
     subject->compileMilliseconds = (*code)->milliseconds;
-    subject->workspaceBytes = subject->code->getWorkspaceBytes() *
-                              int64_t(session.getOptions().threads);
+    subject->workspaceBytes =
+        subject->code->getWorkspaceBytes() * int64_t(threads);
+    subject->plan = subject->code->getPlan(subject->problem, threads);
     if (isDecoding)
       chainStates(subject->problem, subject->results);
   }
@@ -215,6 +224,7 @@ namespace {
 /// What is printed of a subject.
 struct Measurement {
   DimList dims;
+  llvm::SmallVector<Form> requested;
   Form form;
   DType dtype;
   double median, min, max;
@@ -223,17 +233,19 @@ struct Measurement {
   MachineLimits limits;
   std::optional<int64_t> workspaceBytes;
   double compileMilliseconds;
+  CallPlan plan;
 
   double getGFlops() const { return flops / median * 1e-6; }
   double getGBps() const { return bytes / median * 1e-6; }
-  /// The time that the limit allows which bounds the form, over the best time
-  /// measured. Above 1 where the limit is that of memory, and all that is moved
-  /// stays in a cache.
-  double getShare() const {
+  /// The milliseconds that the machine's tighter limit allows.
+  double getLimit() const {
     double compute = flops / limits.gflops * 1e-6;
     double copy = bytes / limits.copyGBps * 1e-6;
-    return std::max(compute, copy) / min;
+    return std::max(compute, copy);
   }
+  /// That over the best time measured. Above 1 where the limit is that of
+  /// memory, and all that is moved stays in a cache.
+  double getShare() const { return getLimit() / min; }
 };
 } // namespace
 
@@ -245,11 +257,20 @@ static Measurement summarize(const Subject &subject, DimList dims,
   double median = samples.size() % 2
                       ? samples[middle]
                       : (samples[middle - 1] + samples[middle]) / 2;
-  return Measurement{
-      std::move(dims), subject.form,           subject.dtype,
-      median,          samples.front(),        samples.back(),
-      samples.size(),  subject.flops,          subject.bytes,
-      limits,          subject.workspaceBytes, subject.compileMilliseconds};
+  return Measurement{std::move(dims),
+                     subject.requested,
+                     subject.form,
+                     subject.dtype,
+                     median,
+                     samples.front(),
+                     samples.back(),
+                     samples.size(),
+                     subject.flops,
+                     subject.bytes,
+                     limits,
+                     subject.workspaceBytes,
+                     subject.compileMilliseconds,
+                     subject.plan};
 }
 
 /// Measures all forms for one choice of dims, taking turns.
@@ -262,7 +283,13 @@ static llvm::Error measure(Session &session, const SpecChoice &spec,
     if (!subject)
       // Everything about it comes from the command line.
       return blameCommandLine(subject.takeError());
-    subjects.push_back(std::move(*subject));
+    // A form that `auto` chose is not measured twice.
+    auto same = llvm::find_if(
+        subjects, [&](auto &other) { return other->form == (*subject)->form; });
+    if (same == subjects.end())
+      subjects.push_back(std::move(*subject));
+    else
+      (*same)->requested.push_back(form);
   }
   // Arithmetic is in float64 or float32; each has its own peak.
   auto getPeakType = [](const Subject &subject) {
@@ -302,6 +329,11 @@ static llvm::Error measure(Session &session, const SpecChoice &spec,
   return llvm::Error::success();
 }
 
+/// Null where the form has no such number.
+static llvm::json::Value toJSONCount(int64_t count) {
+  return count ? llvm::json::Value(count) : llvm::json::Value(nullptr);
+}
+
 static llvm::json::Value measurementToJSON(const Measurement &m,
                                            const SpecChoice &spec,
                                            unsigned threads) {
@@ -311,9 +343,8 @@ static llvm::json::Value measurementToJSON(const Measurement &m,
       {"dims", dimsToJSON(m.dims)},
       {"dtype", larc::getName(m.dtype)},
       {"threads", int64_t(threads)},
-      // The token loop has neither chunks nor segments, and no model.
-      {"chunk_size", nullptr},
-      {"segments", nullptr},
+      {"chunk_size", toJSONCount(m.plan.chunkSize)},
+      {"segments", toJSONCount(m.plan.segments)},
       {"median_ms", m.median},
       {"min_ms", m.min},
       {"max_ms", m.max},
@@ -329,7 +360,9 @@ static llvm::json::Value measurementToJSON(const Measurement &m,
                               ? llvm::json::Value(*m.workspaceBytes)
                               : llvm::json::Value(nullptr)},
       {"compile_ms", m.compileMilliseconds},
-      {"predicted_ms", nullptr}};
+      {"predicted_ms", m.plan.milliseconds
+                           ? driver::toJSON(*m.plan.milliseconds)
+                           : llvm::json::Value(nullptr)}};
 }
 
 static void printTable(llvm::ArrayRef<Measurement> measurements,
@@ -337,22 +370,132 @@ static void printTable(llvm::ArrayRef<Measurement> measurements,
   llvm::raw_ostream &os = llvm::outs();
   os << spec.name << ", " << threads << (threads == 1 ? " thread" : " threads")
      << '\n';
-  Table table({"form", "type", "dims", "median ms", "min", "max", "runs",
-               "GFLOP/s", "GB/s", "share", "peak GFLOP/s", "copy GB/s",
-               "compile ms"},
+  Table table({"form", "type", "dims", "chunk", "segments", "median ms", "min",
+               "max", "predicted", "runs", "GFLOP/s", "GB/s", "share",
+               "peak GFLOP/s", "copy GB/s", "compile ms"},
               /*numLeft=*/3);
   auto number = [](double value) { return formatNumber(value, 4); };
+  auto count = [](int64_t value) {
+    return value ? std::to_string(value) : std::string("-");
+  };
   for (const Measurement &m : measurements) {
     std::string share;
     llvm::raw_string_ostream(share)
         << llvm::format("%.1f %%", 100 * m.getShare());
     table.addRow({driver::getName(m.form).str(), larc::getName(m.dtype).str(),
-                  formatDims(m.dims), number(m.median), number(m.min),
-                  number(m.max), std::to_string(m.runs), number(m.getGFlops()),
+                  formatDims(m.dims), count(m.plan.chunkSize),
+                  count(m.plan.segments), number(m.median), number(m.min),
+                  number(m.max),
+                  m.plan.milliseconds ? number(*m.plan.milliseconds) : "-",
+                  std::to_string(m.runs), number(m.getGFlops()),
                   number(m.getGBps()), share, number(m.limits.gflops),
                   number(m.limits.copyGBps), number(m.compileMilliseconds)});
   }
   table.print(os);
+}
+
+//===----------------------------------------------------------------------===//
+// The plot
+//===----------------------------------------------------------------------===//
+
+/// The dims without T, which is returned.
+static std::pair<int64_t, DimList> splitTokens(const DimList &dims) {
+  int64_t tokens = 0;
+  DimList rest;
+  for (const auto &dim : dims) {
+    if (dim.first == "T")
+      tokens = dim.second;
+    else
+      rest.push_back(dim);
+  }
+  return {tokens, rest};
+}
+
+/// Best times against T: a curve for each form that was asked for and each
+/// choice of the other dims, and beside them the limit for the form that has
+/// the least to do.
+static Plot makePlot(llvm::ArrayRef<Measurement> measurements,
+                     const SpecChoice &spec, const Options &options) {
+  DimList fixed;
+  for (const DimValues &dim : options.dims)
+    if (dim.values.size() == 1)
+      fixed.emplace_back(dim.name, dim.values.front());
+  std::map<std::string, std::map<double, double>> limits;
+  std::vector<Curve> curves;
+  auto getCurve = [&](std::string label) -> Curve & {
+    auto it = llvm::find_if(
+        curves, [&](const Curve &curve) { return curve.label == label; });
+    if (it != curves.end())
+      return *it;
+    curves.push_back(Curve{std::move(label), {}});
+    return curves.back();
+  };
+  for (const Measurement &m : measurements) {
+    auto [tokens, rest] = splitTokens(m.dims);
+    // What all curves have in common is said in the title.
+    llvm::erase_if(
+        rest, [&](const auto &dim) { return llvm::is_contained(fixed, dim); });
+    std::string suffix = rest.empty() ? "" : ", " + formatDims(rest);
+    for (Form form : m.requested)
+      getCurve(driver::getName(form).str() + suffix)
+          .points.emplace_back(double(tokens), m.min);
+    double &limit = limits["limit" + suffix]
+                        .try_emplace(double(tokens), HUGE_VAL)
+                        .first->second;
+    limit = std::min(limit, m.getLimit());
+  }
+  for (auto &[label, points] : limits)
+    curves.push_back(Curve{label,
+                           {points.begin(), points.end()},
+                           /*isLimit=*/true});
+  std::string title =
+      spec.name + ", " + larc::getName(measurements.front().dtype).str() +
+      ", " + formatDims(fixed) + ", " + std::to_string(options.threads) +
+      (options.threads == 1 ? " thread" : " threads");
+  return Plot{std::move(title), "T", "best time of a call, ms",
+              std::move(curves)};
+}
+
+//===----------------------------------------------------------------------===//
+// The command
+//===----------------------------------------------------------------------===//
+
+/// Measures all forms for all choices of dims.
+static llvm::Error measureAll(Session &session, const SpecChoice &spec,
+                              llvm::ArrayRef<Form> forms,
+                              llvm::ArrayRef<DimList> points,
+                              std::vector<Measurement> &measurements) {
+  Progress progress("measuring " + spec.name);
+  for (auto [i, dims] : llvm::enumerate(points)) {
+    progress.update(double(i) / double(points.size()));
+    if (llvm::Error error = measure(session, spec, forms, dims, measurements))
+      return error;
+  }
+  return llvm::Error::success();
+}
+
+/// Calls `measure`, and writes the plot of its measurements. The file is opened
+/// first: one that cannot be written costs no measurement.
+static llvm::Error measureAndPlot(const Options &options,
+                                  const SpecChoice &spec,
+                                  const std::vector<Measurement> &measurements,
+                                  llvm::function_ref<llvm::Error()> measure) {
+  // What goes wrong before anything is written is no fault of the file.
+  llvm::Error measuring = llvm::Error::success();
+  llvm::Error writing = writeFileAtomically(
+      options.plot, [&](llvm::raw_ostream &os) -> llvm::Error {
+        llvm::ErrorAsOutParameter guard(measuring);
+        measuring = measure();
+        if (measuring)
+          return Session::makePrintedFault();
+        printSVG(makePlot(measurements, spec, options), os);
+        return llvm::Error::success();
+      });
+  if (measuring) {
+    llvm::consumeError(std::move(writing));
+    return measuring;
+  }
+  return writing;
 }
 
 llvm::Expected<int> driver::runBench(Session &session) {
@@ -376,13 +519,14 @@ llvm::Expected<int> driver::runBench(Session &session) {
       return std::move(error);
 
   std::vector<Measurement> measurements;
-  Progress progress("measuring " + spec->name);
-  for (auto [i, dims] : llvm::enumerate(points)) {
-    progress.update(double(i) / double(points.size()));
-    if (llvm::Error error = measure(session, *spec, forms, dims, measurements))
-      return std::move(error);
-  }
-  progress.clear();
+  auto measure = [&] {
+    return measureAll(session, *spec, forms, points, measurements);
+  };
+  if (llvm::Error error =
+          options.plot.empty()
+              ? measure()
+              : measureAndPlot(options, *spec, measurements, measure))
+    return std::move(error);
 
   if (!options.json) {
     printTable(measurements, *spec, options.threads);

@@ -221,12 +221,14 @@ static llvm::Error checkFile(Session &session, llvm::StringRef path,
       session.resolveForm(options.forms.front(), gradients);
   if (!form)
     return form.takeError();
-  report.form = *form;
+  if (*form != Form::Auto)
+    report.form = *form;
 
   llvm::Expected<Problem> problem =
       session.bind(*spec, std::move(file->tensors), *form, gradients);
   if (!problem)
     return problem.takeError();
+  report.form = *form = session.chooseForm(*form, *problem);
   report.dtype = getResultDType(*form, *problem);
   report.limit = getDefaultLimit(*form, *problem);
   llvm::Expected<bool> rounded =
@@ -274,7 +276,6 @@ static llvm::Error compareRandom(Session &session, const SpecChoice &spec,
       session.resolveForm(options.forms.front(), /*gradients=*/false);
   if (!form)
     return form.takeError();
-  report.form = *form;
   report.dims = formatDims(request.dims);
   report.expectedFrom = "the reference";
 
@@ -287,6 +288,7 @@ static llvm::Error compareRandom(Session &session, const SpecChoice &spec,
                    /*defaultDType=*/DType::F32);
   if (!problem)
     return problem.takeError();
+  report.form = *form = session.chooseForm(*form, *problem);
   report.dtype = getResultDType(*form, *problem);
   report.limit = getDefaultLimit(*form, *problem);
   llvm::Expected<TensorMap> expected =

@@ -24,11 +24,9 @@ namespace cl = llvm::cl;
 static constexpr llvm::StringLiteral genericOptions[] = {
     "h", "help", "help-hidden", "help-list", "help-list-hidden", "version"};
 
-/// Options and commands of the interface that are still to come.
-static constexpr llvm::StringLiteral laterOptions[] = {
-    "chunk-size", "format", "header",   "peers",
-    "plot",       "ptxas",  "segments", "state-dtype"};
-static constexpr llvm::StringLiteral laterCommands[] = {"explain"};
+/// Options of the interface that are still to come.
+static constexpr llvm::StringLiteral laterOptions[] = {"header", "peers",
+                                                       "ptxas", "state-dtype"};
 
 llvm::Error driver::makeLaterFault(const llvm::Twine &what,
                                    const llvm::Twine &remedy) {
@@ -67,8 +65,6 @@ static cl::SubCommand *findCommand(llvm::StringRef name) {
 }
 
 static llvm::Error makeUnknownCommandFault(llvm::StringRef name) {
-  if (llvm::is_contained(laterCommands, name))
-    return makeLaterFault("the command '" + name + "'");
   llvm::SmallVector<llvm::StringRef> known;
   for (cl::SubCommand *command : cl::getRegisteredSubcommands())
     if (!command->getName().empty())

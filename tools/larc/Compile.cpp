@@ -27,6 +27,8 @@ static llvm::StringRef getName(Emit emit) {
   switch (emit) {
   case Emit::Larc:
     return "larc";
+  case Emit::Chunk:
+    return "chunk";
   case Emit::LLVM:
     return "llvm";
   case Emit::Assembly:
@@ -62,10 +64,25 @@ static llvm::Error checkCPU(llvm::StringRef name) {
                         {"names are LLVM's: " + llvm::join(known, ", ")});
 }
 
+static CPUEmit toCPUEmit(Emit emit) {
+  switch (emit) {
+  case Emit::Larc: // which no compiler writes
+  case Emit::Chunk:
+    return CPUEmit::Chunk;
+  case Emit::LLVM:
+    return CPUEmit::LLVM;
+  case Emit::Assembly:
+    return CPUEmit::Assembly;
+  case Emit::Object:
+    return CPUEmit::Object;
+  }
+  return CPUEmit::Object;
+}
+
 /// Writes what is asked for. Errors were printed as diagnostics, but for those
 /// of the stream.
 static llvm::Error emitCode(Session &session, RecurrenceOp recurrence,
-                            llvm::raw_ostream &os) {
+                            Form form, llvm::raw_ostream &os) {
   const Options &options = session.getOptions();
   if (options.emit == Emit::Larc) {
     recurrence->getParentOfType<mlir::ModuleOp>()->print(os);
@@ -75,17 +92,30 @@ static llvm::Error emitCode(Session &session, RecurrenceOp recurrence,
   CPUOptions types =
       CPUOptions::uniform(recurrence, dtype, options.gateDType.value_or(dtype));
   types.cpu = options.cpu;
-  CPUEmit what = options.emit == Emit::LLVM       ? CPUEmit::LLVM
-                 : options.emit == Emit::Assembly ? CPUEmit::Assembly
-                                                  : CPUEmit::Object;
-  if (mlir::failed(
-          emitCPU(recurrence, types, what, os, session.getCompileHooks())))
+  session.setFormOptions(types, form);
+  if (mlir::failed(emitCPU(recurrence, types, toCPUEmit(options.emit), os,
+                           session.getCompileHooks())))
     return Session::makePrintedFault();
   return llvm::Error::success();
 }
 
+/// The form whose code is written. `auto` is the token loop: what B, T and H
+/// code will be called with is not known.
+static llvm::Expected<Form> chooseForm(Session &session) {
+  const Options &options = session.getOptions();
+  Form wanted =
+      options.emit == Emit::Chunk ? Form::Chunk : options.forms.front();
+  llvm::Expected<Form> form = session.resolveForm(wanted, /*gradients=*/false);
+  if (form && *form == Form::Auto)
+    return Form::Recurrent;
+  return form;
+}
+
 llvm::Expected<int> driver::runCompile(Session &session) {
   const Options &options = session.getOptions();
+  llvm::Expected<Form> form = chooseForm(session);
+  if (!form)
+    return form.takeError();
   if (llvm::Error error = checkCPU(options.cpu))
     return std::move(error);
   llvm::Expected<SpecChoice> spec =
@@ -113,7 +143,7 @@ llvm::Expected<int> driver::runCompile(Session &session) {
   if (llvm::Error error = writeFileAtomically(
           options.output, [&](llvm::raw_ostream &os) -> llvm::Error {
             uint64_t start = os.tell();
-            if (llvm::Error error = emitCode(session, recurrence, os))
+            if (llvm::Error error = emitCode(session, recurrence, *form, os))
               return error;
             numBytes = os.tell() - start;
             return llvm::Error::success();
@@ -123,7 +153,7 @@ llvm::Expected<int> driver::runCompile(Session &session) {
     DType dtype = options.dtype.value_or(DType::F32);
     printJSON(llvm::json::Object{
         {"spec", toJSONText(spec->name)},
-        {"form", driver::getName(Form::Recurrent)},
+        {"form", driver::getName(*form)},
         {"emit", ::getName(options.emit)},
         {"dims", dimsToJSON(dims)},
         {"dtype", options.emit == Emit::Larc

@@ -215,7 +215,8 @@ getUsedAxes(RecurrenceOp recurrence) {
 llvm::Error
 driver::bindDimsOption(RecurrenceOp recurrence,
                        llvm::ArrayRef<std::pair<std::string, int64_t>> dims,
-                       llvm::ArrayRef<llvm::StringRef> required) {
+                       llvm::ArrayRef<llvm::StringRef> required,
+                       bool complete) {
   llvm::SmallVector<mlir::StringAttr> axes = recurrence.getAllAxes();
   llvm::SmallVector<llvm::StringRef> names = {"B", "T", "H"};
   for (mlir::StringAttr axis : axes)
@@ -245,6 +246,8 @@ driver::bindDimsOption(RecurrenceOp recurrence,
       missing.push_back(name);
   if (mlir::failed(bindDims(recurrence, sizes, /*complete=*/false)))
     return makeUsageFault("the sizes of '--dims' contradict each other");
+  if (!complete)
+    return llvm::Error::success();
   llvm::SmallVector<mlir::StringAttr> used = getUsedAxes(recurrence);
   DimList unused;
   for (mlir::StringAttr axis : axes) {

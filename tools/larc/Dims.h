@@ -49,10 +49,12 @@ dimsToJSON(llvm::ArrayRef<std::pair<std::string, int64_t>> dims);
 /// Binds the axes of the flat `recurrence` to `dims` (B, T and H are no axes
 /// and stand beside them). A name that is no axis, a size that contradicts the
 /// length of a schedule, and a missing axis are usage faults; so are missing
-/// ones of `required` (B, T, H).
+/// ones of `required` (B, T, H). Unless `complete` is set, nothing is missing:
+/// axes without a size stay without one.
 llvm::Error bindDimsOption(RecurrenceOp recurrence,
                            llvm::ArrayRef<std::pair<std::string, int64_t>> dims,
-                           llvm::ArrayRef<llvm::StringRef> required);
+                           llvm::ArrayRef<llvm::StringRef> required,
+                           bool complete = true);
 
 } // namespace larc::driver
 

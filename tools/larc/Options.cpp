@@ -12,11 +12,13 @@
 #include "Dims.h"
 
 #include "larc/Support/Error.h"
+#include "larc/Target/CPU/CompiledRecurrence.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/Config/llvm-config.h"
 #include "llvm/Support/CommandLine.h"
+#include "llvm/Support/Path.h"
 #include "llvm/Support/Threading.h"
 
 #include <cmath>
@@ -33,6 +35,8 @@ llvm::StringRef driver::getName(Form form) {
     return "reference";
   case Form::Recurrent:
     return "recurrent";
+  case Form::Chunk:
+    return "chunk";
   }
   return "";
 }
@@ -51,12 +55,17 @@ cl::SubCommand
     checkCommand("check", "compute, and compare with a file's expected results "
                           "or with the float64 reference");
 cl::SubCommand
+    explainCommand("explain",
+                   "say how a spec is computed: classes, equations, costs");
+cl::SubCommand
     benchCommand("bench",
                  "measure the time and its share of the machine's limits");
 cl::SubCommand compileCommand("compile", "write a spec's code");
 
 cl::SubCommandGroup computing = {&runCommand, &checkCommand, &benchCommand,
                                  &compileCommand};
+cl::SubCommandGroup takingSpec = {&runCommand, &checkCommand, &explainCommand,
+                                  &benchCommand, &compileCommand};
 cl::SubCommandGroup comparingNothing = {&runCommand, &benchCommand,
                                         &compileCommand};
 
@@ -69,7 +78,7 @@ using Text = cl::opt<std::string>;
 using Flag = cl::opt<bool>;
 using TextList = cl::list<std::string>;
 
-Text spec(cl::Positional, cl::desc("[SPEC]"), cl::sub(computing),
+Text spec(cl::Positional, cl::desc("[SPEC]"), cl::sub(takingSpec),
           cl::cat(tensorCategory));
 
 // Inputs and outputs.
@@ -96,6 +105,11 @@ Text benchDims("dims",
                         "FIRST:LAST, FIRST:LAST:STEP and FIRST:LAST:xFACTOR"),
                cl::value_desc("NAME=SIZE,..."), cl::sub(benchCommand),
                cl::cat(tensorCategory));
+Text explainDims("dims",
+                 cl::desc("the sizes of the spec's axes, and B, T and H, to "
+                          "count work by"),
+                 cl::value_desc("NAME=SIZE,..."), cl::sub(explainCommand),
+                 cl::cat(tensorCategory));
 Text compileDims("dims", cl::desc("the sizes of the spec's axes"),
                  cl::value_desc("NAME=SIZE,..."), cl::sub(compileCommand),
                  cl::cat(tensorCategory));
@@ -108,6 +122,11 @@ Text seqlens("seqlens",
 Text heads("heads", cl::desc("head counts of random operands that share heads"),
            cl::value_desc("OPERAND:N,..."), cl::sub(checkCommand),
            cl::cat(tensorCategory));
+Text plot("plot",
+          cl::desc("draw the time against T, one line for each form; needs a "
+                   "range of T"),
+          cl::value_desc("FILE.svg"), cl::sub(benchCommand),
+          cl::cat(tensorCategory));
 Text output("o", cl::desc("the file to write ('-': stdout)"),
             cl::value_desc("FILE"), cl::sub(compileCommand),
             cl::cat(tensorCategory));
@@ -116,29 +135,38 @@ Text output("o", cl::desc("the file to write ('-': stdout)"),
 Flag grad("grad", cl::desc("compute gradients too"), cl::sub(runCommand),
           cl::cat(formCategory));
 Text form("form",
-          cl::desc("auto (default), reference or recurrent; 'larc bench' takes "
-                   "a list, or all"),
+          cl::desc("auto (default), reference, recurrent or chunk; 'larc "
+                   "bench' takes a list, or all"),
           cl::value_desc("FORM"), cl::sub(computing), cl::cat(formCategory));
+Text chunkSize("chunk-size",
+               cl::desc("the most tokens of a chunk (default: the cost model's "
+                        "choice)"),
+               cl::value_desc("N"), cl::sub(takingSpec), cl::cat(formCategory));
+Text segments("segments",
+              cl::desc("the pieces that sequences are cut into, which are "
+                       "computed at the same time (default: the cost model's "
+                       "choice)"),
+              cl::value_desc("N"), cl::sub(computing), cl::cat(formCategory));
 Text
     dtype("dtype",
           cl::desc("convert operands, parameters and cotangents: f64, f32, f16 "
                    "or bf16 (default: as in the file, else f32)"),
-          cl::value_desc("TYPE"), cl::sub(computing), cl::cat(formCategory));
+          cl::value_desc("TYPE"), cl::sub(takingSpec), cl::cat(formCategory));
 Text gateDType("gate-dtype", cl::desc("convert gates (default: as --dtype)"),
                cl::value_desc("TYPE"), cl::sub(computing),
                cl::cat(formCategory));
 TextList set("set", cl::desc("set an attribute; lists are 1,2,4 (repeatable)"),
-             cl::value_desc("NAME=VALUE"), cl::sub(computing),
+             cl::value_desc("NAME=VALUE"), cl::sub(takingSpec),
              cl::cat(formCategory));
 Text target("target", cl::desc("cpu (default)"), cl::value_desc("TARGET"),
-            cl::sub(computing), cl::cat(formCategory));
+            cl::sub(takingSpec), cl::cat(formCategory));
 Text cpu("cpu", cl::desc("the CPU to compile for (default: this one)"),
          cl::value_desc("NAME"), cl::sub(compileCommand),
          cl::cat(formCategory));
 Text
     emit("emit",
          cl::desc("what to write: larc (the recurrence with its attributes and "
-                  "sizes set), llvm, asm or obj"),
+                  "sizes set), chunk (its chunkwise form), llvm, asm or obj"),
          cl::value_desc("KIND"), cl::sub(compileCommand),
          cl::cat(formCategory));
 Text threads("threads", cl::desc("number of threads (default: all cores)"),
@@ -156,6 +184,9 @@ Text tolerance("tolerance",
 Text uselessTolerance("tolerance", cl::ReallyHidden, cl::sub(comparingNothing));
 
 // Inspection.
+Text format("format", cl::desc("text (default) or markdown"),
+            cl::value_desc("FORMAT"), cl::sub(explainCommand),
+            cl::cat(inspectionCategory));
 Flag listJSON("json", cl::desc("print JSON"), cl::sub(listCommand),
               cl::cat(inspectionCategory));
 Flag json("json", cl::desc("print JSON"), cl::sub(computing),
@@ -172,6 +203,14 @@ Text printIRAfter("print-ir-after",
 //===----------------------------------------------------------------------===//
 // Values
 //===----------------------------------------------------------------------===//
+
+/// Fails for an option that was given and cannot be honoured.
+static llvm::Error refuse(const cl::Option &option, llvm::StringRef reason) {
+  if (option.getNumOccurrences() == 0)
+    return llvm::Error::success();
+  return makeUsageFault("option '--" + option.ArgStr +
+                        "' cannot be honoured: " + reason);
+}
 
 static llvm::Expected<DType> parseDTypeOption(llvm::StringRef option,
                                               llvm::StringRef value) {
@@ -199,15 +238,16 @@ static llvm::Error parseForm(llvm::StringRef value, bool isBench,
       add(Form::Reference);
     } else if (part == "recurrent") {
       add(Form::Recurrent);
+    } else if (part == "chunk") {
+      add(Form::Chunk);
     } else if (part == "all" && isBench) {
       add(Form::Reference);
       add(Form::Recurrent);
-    } else if (part == "chunk") {
-      return makeLaterFault("the form 'chunk'",
-                            "forms are auto, reference and recurrent");
+      if (llvm::is_contained(getCPUForms(), CPUForm::Chunk))
+        add(Form::Chunk);
     } else {
       llvm::SmallVector<llvm::StringRef> known = {"auto", "reference",
-                                                  "recurrent"};
+                                                  "recurrent", "chunk"};
       if (isBench)
         known.push_back("all");
       return makeValueFault("option '--form'", part, known);
@@ -236,22 +276,51 @@ static llvm::Error checkTarget(llvm::StringRef value) {
 static llvm::Error parseEmit(Options &options) {
   if (emit.empty())
     return makeLaterFault("the default of '--emit', a library",
-                          "give one of --emit=larc, llvm, asm or obj");
-  for (llvm::StringRef later : {"chunk", "tile", "ptx", "cubin", "lib"})
+                          "give one of --emit=larc, chunk, llvm, asm or obj");
+  for (llvm::StringRef later : {"tile", "ptx", "cubin", "lib"})
     if (emit == later)
       return makeLaterFault("'--emit=" + later + "'",
-                            "it writes larc, llvm, asm and obj");
+                            "it writes larc, chunk, llvm, asm and obj");
   std::optional<Emit> kind = llvm::StringSwitch<std::optional<Emit>>(emit)
                                  .Case("larc", Emit::Larc)
+                                 .Case("chunk", Emit::Chunk)
                                  .Case("llvm", Emit::LLVM)
                                  .Case("asm", Emit::Assembly)
                                  .Case("obj", Emit::Object)
                                  .Default(std::nullopt);
   if (!kind)
     return makeValueFault("option '--emit'", emit,
-                          {"larc", "llvm", "asm", "obj"});
+                          {"larc", "chunk", "llvm", "asm", "obj"});
   options.emit = *kind;
   return llvm::Error::success();
+}
+
+/// Parses the positive integer that `option` was given; 0 if it was not.
+static llvm::Error parseCount(const Text &option, int64_t &count) {
+  count = 0;
+  if (option.empty())
+    return llvm::Error::success();
+  if (llvm::StringRef(option).getAsInteger(10, count) || count <= 0)
+    return makeUsageFault("option '--" + option.ArgStr +
+                          "' needs an integer from 1 on, not " +
+                          quoteName(option));
+  return llvm::Error::success();
+}
+
+/// Parses the options of the chunk form, which need a form that may be it.
+static llvm::Error parseChunkOptions(Options &options) {
+  if (llvm::Error error = parseCount(chunkSize, options.chunkSize))
+    return error;
+  if (llvm::Error error = parseCount(segments, options.segments))
+    return error;
+  if (llvm::is_contained(options.forms, Form::Auto) ||
+      llvm::is_contained(options.forms, Form::Chunk))
+    return llvm::Error::success();
+  std::string reason =
+      ("form '" + getName(options.forms.front()) + "' has no ").str();
+  if (llvm::Error error = refuse(chunkSize, reason + "chunks"))
+    return error;
+  return refuse(segments, reason + "segments");
 }
 
 static llvm::Error parseThreads(Options &options) {
@@ -280,7 +349,8 @@ static llvm::Error parseTolerance(Options &options) {
   return llvm::Error::success();
 }
 
-/// The options that all commands but `list` have.
+/// The options that all commands but `list` have; those that `explain` lacks
+/// keep their defaults there.
 static llvm::Error parseCommon(Options &options) {
   options.spec = spec;
   // An argument that is there and empty is not one left out.
@@ -293,6 +363,8 @@ static llvm::Error parseCommon(Options &options) {
   if (llvm::Error error =
           parseForm(form.empty() ? "auto" : form.c_str(),
                     options.command == Command::Bench, options.forms))
+    return error;
+  if (llvm::Error error = parseChunkOptions(options))
     return error;
   if (!dtype.empty()) {
     auto type = parseDTypeOption("option '--dtype'", dtype);
@@ -332,14 +404,6 @@ static llvm::Error parseCommon(Options &options) {
 static llvm::Error makeSpecMissingFault() {
   return makeUsageFault("no spec is given",
                         {"give a name of 'larc list' or a .mlir file"});
-}
-
-/// Fails for an option that was given and cannot be honoured.
-static llvm::Error refuse(const cl::Option &option, llvm::StringRef reason) {
-  if (option.getNumOccurrences() == 0)
-    return llvm::Error::success();
-  return makeUsageFault("option '--" + option.ArgStr +
-                        "' cannot be honoured: " + reason);
 }
 
 //===----------------------------------------------------------------------===//
@@ -398,6 +462,30 @@ static llvm::Error parseCheck(Options &options) {
   return llvm::Error::success();
 }
 
+/// A plot has an axis of T, which is logarithmic.
+static llvm::Error parsePlot(Options &options) {
+  if (plot.empty())
+    return llvm::Error::success();
+  options.plot = plot;
+  if (options.plot == "-")
+    return makeUsageFault(
+        "'--plot=-' and the table both write to the standard output");
+  llvm::StringRef extension = llvm::sys::path::extension(options.plot);
+  if (!extension.empty() && !extension.equals_insensitive(".svg"))
+    return makeUsageFault("option '--plot' writes SVG, not " +
+                              quoteName(extension),
+                          {"give a name that ends in .svg"});
+  auto tokens = llvm::find_if(
+      options.dims, [](const DimValues &dim) { return dim.name == "T"; });
+  if (tokens == options.dims.end() || tokens->values.size() < 2)
+    return makeUsageFault("option '--plot' needs a range of T",
+                          {"such as '--dims=T=1024:16384:x2,...'"});
+  if (tokens->values.front() == 0)
+    return makeUsageFault(
+        "option '--plot' has a logarithmic axis of T and cannot show T=0");
+  return llvm::Error::success();
+}
+
 static llvm::Error parseBench(Options &options) {
   if (options.spec.empty())
     return makeSpecMissingFault();
@@ -407,7 +495,24 @@ static llvm::Error parseBench(Options &options) {
   if (!dims)
     return dims.takeError();
   options.dims = std::move(*dims);
+  if (llvm::Error error = parsePlot(options))
+    return error;
   return refuse(uselessTolerance, "'larc bench' compares nothing");
+}
+
+static llvm::Error parseExplain(Options &options) {
+  if (options.spec.empty())
+    return makeSpecMissingFault();
+  if (!explainDims.empty()) {
+    auto dims = parseDims(explainDims, /*allowRanges=*/false);
+    if (!dims)
+      return dims.takeError();
+    options.dims = std::move(*dims);
+  }
+  if (!format.empty() && format != "text" && format != "markdown")
+    return makeValueFault("option '--format'", format, {"text", "markdown"});
+  options.markdown = format == "markdown";
+  return llvm::Error::success();
 }
 
 static llvm::Error parseCompile(Options &options) {
@@ -431,12 +536,21 @@ static llvm::Error parseCompile(Options &options) {
     options.dims = std::move(*dims);
   }
   options.cpu = cpu;
-  if (options.emit == Emit::Larc)
+  if (options.emit == Emit::Larc) {
     for (const cl::Option *option :
          std::initializer_list<const cl::Option *>{&cpu, &dtype, &gateDType})
       if (llvm::Error error = refuse(
               *option, "what '--emit=larc' writes has no types and no target"))
         return error;
+    for (const cl::Option *option :
+         std::initializer_list<const cl::Option *>{&chunkSize, &segments})
+      if (llvm::Error error =
+              refuse(*option, "what '--emit=larc' writes is one token's step"))
+        return error;
+  }
+  if (options.emit == Emit::Chunk && options.forms.front() == Form::Recurrent)
+    return makeUsageFault("'--emit=chunk' writes the form 'chunk', not "
+                          "'--form=recurrent'");
   options.output = output;
   if (options.output.empty()) {
     if (options.emit == Emit::Object)
@@ -486,6 +600,9 @@ llvm::Expected<Options> driver::parseOptions(int argc,
   if (checkCommand) {
     options.command = Command::Check;
     parseCommand = parseCheck;
+  } else if (explainCommand) {
+    options.command = Command::Explain;
+    parseCommand = parseExplain;
   } else if (benchCommand) {
     options.command = Command::Bench;
     parseCommand = parseBench;

@@ -29,16 +29,16 @@
 
 namespace larc::driver {
 
-enum class Command { List, Run, Check, Bench, Compile };
+enum class Command { List, Run, Check, Explain, Bench, Compile };
 
 /// How a recurrence is computed. `Auto` is the fastest form that can do what is
 /// asked for.
-enum class Form { Auto, Reference, Recurrent };
+enum class Form { Auto, Reference, Recurrent, Chunk };
 
-/// `reference`, `recurrent`, `auto`.
+/// `auto`, `reference`, `recurrent`, `chunk`.
 llvm::StringRef getName(Form form);
 
-enum class Emit { Larc, LLVM, Assembly, Object };
+enum class Emit { Larc, Chunk, LLVM, Assembly, Object };
 
 /// A size or a range of sizes, `T=1024:65536:x2`.
 struct DimValues {
@@ -53,8 +53,10 @@ struct Options {
   /// Empty where none is given.
   std::string spec;
 
-  // Common to all commands but `list`.
+  // Common to all commands but `list`; `explain` has some of them.
   llvm::SmallVector<Form> forms;
+  /// 0: the cost model's choice.
+  int64_t chunkSize = 0, segments = 0;
   std::optional<DType> dtype;
   std::optional<DType> gateDType;
   /// `--set NAME=VALUE`, in order.
@@ -76,8 +78,14 @@ struct Options {
   std::optional<std::vector<int64_t>> sequenceLengths;
   std::vector<std::pair<std::string, int64_t>> headCounts;
 
-  // check, bench, compile
+  // check, explain, bench, compile
   std::vector<DimValues> dims;
+
+  // explain
+  bool markdown = false;
+
+  // bench
+  std::string plot;
 
   // compile
   Emit emit = Emit::Larc;

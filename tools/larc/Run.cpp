@@ -150,6 +150,7 @@ llvm::Expected<int> driver::runRun(Session &session) {
       session.bind(*spec, std::move(file->tensors), *form, options.gradients);
   if (!problem)
     return blameFile(problem.takeError(), options.inputs);
+  *form = session.chooseForm(*form, *problem);
   llvm::Expected<TensorMap> results =
       computeAndWrite(session, *spec, *problem, *form);
   if (!results)

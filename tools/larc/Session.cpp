@@ -258,20 +258,32 @@ double driver::getDefaultLimit(Form form, const Problem &problem) {
 }
 
 llvm::Expected<Form> Session::resolveForm(Form form, bool gradients) {
-  if (form == Form::Auto) {
-    if (!gradients)
-      return Form::Recurrent;
+  bool hasChunkOptions = options.chunkSize != 0 || options.segments != 0;
+  if (form == Form::Auto && gradients) {
+    if (hasChunkOptions)
+      return makeUsageFault("options '--chunk-size' and '--segments' cannot be "
+                            "honoured: gradients have no compiled form in this "
+                            "version");
     noteOnce("gradients have no compiled form in this version: computing with "
              "--form=reference");
     return Form::Reference;
   }
-  if (form == Form::Recurrent && gradients)
+  if (form == Form::Auto && hasChunkOptions)
+    form = Form::Chunk;
+  if (form == Form::Chunk && !llvm::is_contained(getCPUForms(), CPUForm::Chunk))
+    return makeLaterFault("the form 'chunk'",
+                          "forms are auto, reference and recurrent");
+  if ((form == Form::Recurrent || form == Form::Chunk) && gradients)
     return makeUsageFault(
-        "form 'recurrent' has no gradients in this version",
+        "form '" + getName(form) + "' has no gradients in this version",
         {options.command == Command::Check
              ? "leave them out with --no-grad, or use --form=reference"
              : "leave --grad out, or use --form=reference"});
   return form;
+}
+
+Form Session::chooseForm(Form form, const Problem &) const {
+  return form == Form::Auto ? Form::Recurrent : form;
 }
 
 static bool hasGate(RecurrenceOp recurrence) {
@@ -334,27 +346,24 @@ CompileHooks Session::getCompileHooks() const {
   return hooks;
 }
 
-/// What the code for `problem` depends on, as text.
-static std::string makeCompileKey(Problem &problem, const CPUOptions &types) {
-  std::string key;
-  llvm::raw_string_ostream os(key);
-  for (llvm::ArrayRef<DType> list :
-       {llvm::ArrayRef<DType>(types.operandTypes),
-        llvm::ArrayRef<DType>(types.constantTypes),
-        llvm::ArrayRef<DType>(types.outputTypes)}) {
-    for (DType type : list)
-      os << larc::getName(type) << ' ';
-    os << '|';
-  }
-  os << larc::getName(types.computeType) << types.cpu;
-  problem.recurrence->print(os);
-  return key;
+void Session::setFormOptions(CPUOptions &types, Form form) const {
+  if (form != Form::Chunk)
+    return;
+  types.form = CPUForm::Chunk;
+  types.chunkSize = options.chunkSize;
+  types.segments = options.segments;
 }
 
 llvm::Expected<Compiled *> Session::getCompiled(const SpecChoice &spec,
-                                                Problem &problem) {
+                                                Problem &problem, Form form) {
   CPUOptions types = CPUOptions::of(problem);
-  std::string key = spec.name + ' ' + makeCompileKey(problem, types);
+  setFormOptions(types, form);
+  // What the code depends on, as text.
+  std::string key;
+  llvm::raw_string_ostream os(key);
+  os << spec.name << ' ';
+  types.print(os);
+  problem.recurrence->print(os);
   auto it = compiled.find(key);
   if (it != compiled.end())
     return &it->second;
@@ -383,7 +392,7 @@ llvm::Expected<TensorMap> Session::compute(const SpecChoice &spec,
     reference.progress = [&](double fraction) { progress.update(fraction); };
     return runReference(problem, reference);
   }
-  llvm::Expected<Compiled *> code = getCompiled(spec, problem);
+  llvm::Expected<Compiled *> code = getCompiled(spec, problem, form);
   if (!code)
     return code.takeError();
   PhaseTimer::Scope scope(timer, "run");

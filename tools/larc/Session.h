@@ -33,10 +33,10 @@ struct SpecChoice {
   AttributeList attributes;
 };
 
-/// A recurrence compiled in this process.
+/// A recurrence compiled in this process, or loaded.
 struct Compiled {
   std::unique_ptr<CompiledRecurrence> recurrence;
-  double milliseconds = 0;
+  double milliseconds = 0; ///< until it was ready
 };
 
 /// One run of the driver: the MLIR context with its diagnostics on stderr, the
@@ -73,9 +73,13 @@ public:
                         llvm::ArrayRef<std::pair<std::string, int64_t>> dims,
                         llvm::ArrayRef<llvm::StringRef> required);
 
-  /// The form that `Auto` stands for. Fails if `form` cannot compute gradients
-  /// and they are asked for.
+  /// `form`, or what `Auto` can only be: the reference for gradients, chunks
+  /// where the command line has their options. Fails if `form` cannot compute
+  /// gradients and they are asked for.
   llvm::Expected<Form> resolveForm(Form form, bool gradients);
+
+  /// The form of a resolved one that computes `problem`: what `Auto` chooses.
+  Form chooseForm(Form form, const Problem &problem) const;
 
   /// Binds tensors to the spec with the command line's conversions;
   /// `defaultDType` is that of random inputs. Prints the IR that
@@ -84,10 +88,13 @@ public:
   bind(const SpecChoice &spec, TensorMap tensors, Form form, bool gradients,
        std::optional<DType> defaultDType = std::nullopt);
 
-  /// The code for `problem`, compiled unless it was before for the same
-  /// attributes, sizes and types.
+  /// What the command line asks of compiled code of `form`.
+  void setFormOptions(CPUOptions &types, Form form) const;
+
+  /// The code of `form` (a compiled one) for `problem`, compiled unless it was
+  /// before for the same attributes, sizes and types.
   llvm::Expected<Compiled *> getCompiled(const SpecChoice &spec,
-                                         Problem &problem);
+                                         Problem &problem, Form form);
 
   /// Computes outputs, final states and, by the reference, gradients.
   llvm::Expected<TensorMap> compute(const SpecChoice &spec, Problem &problem,
@@ -143,6 +150,7 @@ double getDefaultLimit(Form form, const Problem &problem);
 llvm::Expected<int> runList(Session &session);
 llvm::Expected<int> runRun(Session &session);
 llvm::Expected<int> runCheck(Session &session);
+llvm::Expected<int> runExplain(Session &session);
 llvm::Expected<int> runBench(Session &session);
 llvm::Expected<int> runCompile(Session &session);
 

@@ -34,6 +34,8 @@ static llvm::Expected<int> runCommand(Session &session) {
     return runRun(session);
   case Command::Check:
     return runCheck(session);
+  case Command::Explain:
+    return runExplain(session);
   case Command::Bench:
     return runBench(session);
   case Command::Compile:

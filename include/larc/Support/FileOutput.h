@@ -23,14 +23,15 @@ namespace larc {
 /// temporary file in the same folder, which takes the name `path` at the end
 /// and disappears if `write` fails, the disk is full, or a signal ends the
 /// process. A symbolic link is followed, and an existing file keeps its
-/// permissions.
+/// permissions; a new one gets those of `mode` that the process's mask leaves.
 ///
 /// `-` is the standard output. That, existing files that are not regular
 /// (`/dev/null`, a pipe), and `/dev/stdout` and its like, wherever they lead,
 /// are written straight. Errors are faults of the file `path`.
 llvm::Error
 writeFileAtomically(llvm::StringRef path,
-                    llvm::function_ref<llvm::Error(llvm::raw_ostream &)> write);
+                    llvm::function_ref<llvm::Error(llvm::raw_ostream &)> write,
+                    unsigned mode = 0666);
 
 } // namespace larc
 

@@ -1,4 +1,4 @@
-//===- CompiledRecurrence.cpp - Recurrent form on this CPU -*- C++ -*- ----===//
+//===- CompiledRecurrence.cpp - Compiled forms on this CPU -*- C++ -*- ----===//
 //
 // Part of the larc project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -9,9 +9,13 @@
 #include "larc/Target/CPU/CompiledRecurrence.h"
 
 #include "Compiler.h"
+#include "ObjectCache.h"
 #include "larc/Runtime/Recurrent.h"
 #include "larc/Support/Error.h"
 
+#include "mlir/IR/Diagnostics.h"
+#include "llvm/Config/llvm-config.h"
+#include "llvm/Support/JSON.h"
 #include "llvm/Support/ThreadPool.h"
 #include "llvm/Support/Threading.h"
 
@@ -55,6 +59,20 @@ CPUOptions CPUOptions::uniform(RecurrenceOp recurrence, DType dtype,
   return options;
 }
 
+void CPUOptions::print(llvm::raw_ostream &os) const {
+  // Names every member: a new one does not compile until it is printed.
+  const auto &[operands, constants, outputs, compute, cpuName, cpuForm, chunk,
+               numSegments] = *this;
+  for (const auto &types : {operands, constants, outputs}) {
+    for (DType type : types)
+      os << getName(type) << ' ';
+    os << "| ";
+  }
+  os << getName(compute) << " '" << cpuName << "' "
+     << (cpuForm == CPUForm::Chunk ? "chunk" : "recurrent") << ' ' << chunk
+     << ' ' << numSegments;
+}
+
 //===----------------------------------------------------------------------===//
 // CompiledRecurrence
 //===----------------------------------------------------------------------===//
@@ -69,6 +87,7 @@ using Scratch = std::unique_ptr<void, FreeDeleter>;
 struct CompiledRecurrence::Impl {
   using EntryFn = void (*)(const larc_call *, int64_t, int64_t, void *);
 
+  CPUOptions options;
   std::unique_ptr<llvm::orc::LLJIT> jit;
   EntryFn entry = nullptr;
   int64_t scratchBytes = 0, blocks = 1;
@@ -78,6 +97,12 @@ struct CompiledRecurrence::Impl {
   unsigned poolThreads = 0;
   /// One a thread, kept between runs.
   std::vector<Scratch> scratch;
+
+  /// Links `code`, which was compiled from the recurrence called `symbol`.
+  llvm::Error load(CachedObject code, StringRef symbol,
+                   llvm::orc::JITTargetMachineBuilder builder);
+  /// Reads what `writeMetadata` wrote.
+  llvm::Error readMetadata(StringRef text);
 
   llvm::Error reserveScratch(unsigned threads) {
     while (scratch.size() < threads) {
@@ -91,11 +116,102 @@ struct CompiledRecurrence::Impl {
   }
 };
 
+/// What is kept of a recurrence beside its object file, as JSON.
+static std::string writeMetadata(TokenCost cost) {
+  std::string text;
+  llvm::raw_string_ostream(text) << llvm::json::Value(
+      llvm::json::Object{{"flops", cost.flops}, {"bytes", cost.bytes}});
+  return text;
+}
+
+llvm::Error CompiledRecurrence::Impl::readMetadata(StringRef text) {
+  llvm::Expected<llvm::json::Value> value = llvm::json::parse(text);
+  if (!value)
+    return value.takeError();
+  const llvm::json::Object *object = value->getAsObject();
+  std::optional<double> flops, bytes;
+  if (object) {
+    flops = object->getNumber("flops");
+    bytes = object->getNumber("bytes");
+  }
+  if (!flops || !bytes)
+    return makeFault("the costs of compiled code are missing");
+  cost = {*flops, *bytes};
+  return llvm::Error::success();
+}
+
 CompiledRecurrence::CompiledRecurrence() : impl(std::make_unique<Impl>()) {}
 CompiledRecurrence::~CompiledRecurrence() = default;
 TokenCost CompiledRecurrence::getTokenCost() const { return impl->cost; }
+CallPlan CompiledRecurrence::getPlan(const Problem &, unsigned) const {
+  return {impl->options.chunkSize, impl->options.segments, std::nullopt};
+}
 int64_t CompiledRecurrence::getWorkspaceBytes() const {
   return impl->scratchBytes;
+}
+
+llvm::Error
+CompiledRecurrence::Impl::load(CachedObject code, StringRef symbol,
+                               llvm::orc::JITTargetMachineBuilder builder) {
+  if (llvm::Error error = readMetadata(code.metadata))
+    return error;
+  auto created = createJIT(std::move(builder));
+  if (!created)
+    return created.takeError();
+  jit = std::move(*created);
+  if (llvm::Error error = jit->addObjectFile(std::move(code.object)))
+    return error;
+  std::string name = ("larc_" + symbol).str();
+  auto entrySymbol = jit->lookup(name);
+  if (!entrySymbol)
+    return entrySymbol.takeError();
+  auto scratchBytesSymbol = jit->lookup(name + "_scratch_bytes");
+  if (!scratchBytesSymbol)
+    return scratchBytesSymbol.takeError();
+  auto blocksSymbol = jit->lookup(name + "_blocks");
+  if (!blocksSymbol)
+    return blocksSymbol.takeError();
+  entry = entrySymbol->toPtr<EntryFn>();
+  scratchBytes = *scratchBytesSymbol->toPtr<const int64_t *>();
+  blocks = *blocksSymbol->toPtr<const int64_t *>();
+  return llvm::Error::success();
+}
+
+//===----------------------------------------------------------------------===//
+// Compiling, and keeping what was compiled
+//===----------------------------------------------------------------------===//
+
+/// Everything that code depends on, as text. The recurrence is printed without
+/// locations: where it was read from does not matter. Empty if the compiler
+/// does not know itself, and so no later build from this one.
+static std::string
+makeCacheKey(RecurrenceOp recurrence, const CPUOptions &options,
+             const llvm::orc::JITTargetMachineBuilder &builder) {
+  std::string key;
+  const std::string &build = getBuildIdentity();
+  if (build.empty())
+    return key;
+  llvm::raw_string_ostream os(key);
+  os << "larc " LARC_VERSION_STRING ", LLVM " LLVM_VERSION_STRING "\n"
+     << build << "target " << builder.getTargetTriple().str() << ' '
+     << builder.getCPU() << ' ' << builder.getFeatures().getString()
+     << "\noptions ";
+  options.print(os);
+  os << '\n';
+  recurrence->print(os, OpPrintingFlags().useLocalScope());
+  return key;
+}
+
+/// Warns once a process that code cannot be kept, which costs time only.
+static void warnOfCache(MLIRContext *context, llvm::Error error) {
+  static std::atomic<bool> warned{false};
+  std::string reason = llvm::toString(std::move(error));
+  if (warned.exchange(true))
+    return;
+  InFlightDiagnostic warning = emitWarning(UnknownLoc::get(context))
+                               << "compiled code cannot be kept: " << reason;
+  warning.attachNote() << "LARC_CACHE_DIR names another folder for it, and "
+                          "LARC_CACHE=off keeps none";
 }
 
 FailureOr<std::unique_ptr<CompiledRecurrence>>
@@ -104,35 +220,57 @@ CompiledRecurrence::compile(RecurrenceOp recurrence, const CPUOptions &options,
   auto report = [&](llvm::Error error) -> LogicalResult {
     return recurrence.emitError() << llvm::toString(std::move(error));
   };
+  auto builder = getTargetMachineBuilder(options.cpu);
+  if (!builder)
+    return report(builder.takeError());
+  auto create = [&](CachedObject code)
+      -> llvm::Expected<std::unique_ptr<CompiledRecurrence>> {
+    std::unique_ptr<CompiledRecurrence> result(new CompiledRecurrence());
+    result->impl->options = options;
+    if (llvm::Error error = result->impl->load(
+            std::move(code), recurrence.getSymName(), *builder))
+      return std::move(error);
+    return result;
+  };
+
+  ObjectCache cache = ObjectCache::fromEnvironment();
+  std::string key;
+  if (cache.isEnabled())
+    key = makeCacheKey(recurrence, options, *builder);
+  // Whoever asks what passes do or how long they take wants them to run.
+  bool mayLoad = hooks.printIRAfter.empty() && !hooks.timing;
+  if (!key.empty() && mayLoad)
+    if (std::optional<CachedObject> code = cache.load(key)) {
+      auto result = create(std::move(*code));
+      if (result)
+        return std::move(*result);
+      // What does not link is compiled again, which gives its error if it must.
+      llvm::consumeError(result.takeError());
+    }
+
+  DefaultTimingManager timing;
+  timing.setEnabled(hooks.timing);
+  TimingScope scope = timing.getRootScope();
   FailureOr<CompiledModule> compiled =
-      compileToLLVM(recurrence, options, hooks);
+      compileToLLVM(recurrence, options, hooks, scope);
   if (failed(compiled))
     return failure();
-  auto jit = createJIT(std::move(compiled->builder));
-  if (!jit)
-    return report(jit.takeError());
-  if (llvm::Error error = (*jit)->addIRModule(llvm::orc::ThreadSafeModule(
-          std::move(compiled->llvm.module), std::move(compiled->llvm.context))))
-    return report(std::move(error));
-
-  std::unique_ptr<CompiledRecurrence> result(new CompiledRecurrence());
-  Impl &impl = *result->impl;
-  impl.jit = std::move(*jit);
-  std::string name = ("larc_" + recurrence.getSymName()).str();
-  auto entry = impl.jit->lookup(name);
-  if (!entry)
-    return report(entry.takeError());
-  auto scratchBytes = impl.jit->lookup(name + "_scratch_bytes");
-  if (!scratchBytes)
-    return report(scratchBytes.takeError());
-  auto blocks = impl.jit->lookup(name + "_blocks");
-  if (!blocks)
-    return report(blocks.takeError());
-  impl.entry = entry->toPtr<Impl::EntryFn>();
-  impl.scratchBytes = *scratchBytes->toPtr<const int64_t *>();
-  impl.blocks = *blocks->toPtr<const int64_t *>();
-  impl.cost = countTokenCost(recurrence, options);
-  return result;
+  TimingScope emission = scope.nest("EmitObject");
+  auto object = emitObject(*compiled);
+  if (!object)
+    return report(object.takeError());
+  emission.stop();
+  CachedObject code{std::move(*object),
+                    writeMetadata(countTokenCost(recurrence, options))};
+  if (!key.empty())
+    if (llvm::Error error =
+            cache.store(key, code.object->getBuffer(), code.metadata))
+      warnOfCache(recurrence.getContext(), std::move(error));
+  TimingScope linking = scope.nest("Link");
+  auto result = create(std::move(code));
+  if (!result)
+    return report(result.takeError());
+  return std::move(*result);
 }
 
 //===----------------------------------------------------------------------===//

@@ -15,6 +15,7 @@
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Export.h"
+#include "llvm/ExecutionEngine/Orc/CompileUtils.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/MC/MCSubtargetInfo.h"
 #include "llvm/MC/TargetRegistry.h"
@@ -25,6 +26,11 @@
 
 using namespace mlir;
 using namespace larc;
+
+ArrayRef<CPUForm> larc::getCPUForms() {
+  static constexpr CPUForm forms[] = {CPUForm::Recurrent};
+  return forms;
+}
 
 static void initializeHost() {
   static std::once_flag once;
@@ -57,6 +63,7 @@ larc::getTargetMachineBuilder(StringRef cpu) {
     builder->getFeatures() = llvm::SubtargetFeatures();
   }
   builder->setRelocationModel(llvm::Reloc::PIC_);
+  builder->setCodeModel(llvm::CodeModel::Small);
   builder->setCodeGenOptLevel(llvm::CodeGenOptLevel::Default);
   return builder;
 }
@@ -94,23 +101,24 @@ makeRecurrentOptions(const CPUOptions &options,
 }
 
 /// Prints IR to stderr after the pass that `hooks` names, or after all.
-static void enableHooks(PassManager &pm, const CompileHooks &hooks) {
-  if (!hooks.printIRAfter.empty()) {
-    auto isMeant = [wanted = hooks.printIRAfter](Pass *pass, Operation *) {
-      return wanted == "all" || pass->getArgument() == wanted;
-    };
-    pm.enableIRPrinting([](Pass *, Operation *) { return false; }, isMeant,
-                        /*printModuleScope=*/false,
-                        /*printAfterOnlyOnChange=*/false,
-                        /*printAfterOnlyOnFailure=*/false, llvm::errs());
-  }
-  if (hooks.timing)
-    pm.enableTiming();
+static void enablePrinting(PassManager &pm, const CompileHooks &hooks) {
+  if (hooks.printIRAfter.empty())
+    return;
+  auto isMeant = [wanted = hooks.printIRAfter](Pass *pass, Operation *) {
+    return wanted == "all" || pass->getArgument() == wanted;
+  };
+  pm.enableIRPrinting([](Pass *, Operation *) { return false; }, isMeant,
+                      /*printModuleScope=*/false,
+                      /*printAfterOnlyOnChange=*/false,
+                      /*printAfterOnlyOnFailure=*/false, llvm::errs());
 }
 
 FailureOr<CompiledModule> larc::compileToLLVM(RecurrenceOp recurrence,
                                               const CPUOptions &options,
-                                              const CompileHooks &hooks) {
+                                              const CompileHooks &hooks,
+                                              TimingScope &timing) {
+  if (!llvm::is_contained(getCPUForms(), options.form))
+    return recurrence.emitError("this version compiles no such form");
   auto report = [&](llvm::Error error) -> LogicalResult {
     return recurrence.emitError() << llvm::toString(std::move(error));
   };
@@ -131,12 +139,14 @@ FailureOr<CompiledModule> larc::compileToLLVM(RecurrenceOp recurrence,
   OwningOpRef<ModuleOp> module = ModuleOp::create(recurrence.getLoc());
   module->push_back(recurrence->clone());
   PassManager pm(context);
-  enableHooks(pm, hooks);
+  enablePrinting(pm, hooks);
+  pm.enableTiming(timing);
   buildRecurrentPipeline(pm, makeRecurrentOptions(options, machine));
   buildLoopsToLLVM(pm);
   if (failed(pm.run(*module)))
     return failure();
 
+  TimingScope translation = timing.nest("TranslateToLLVMIR");
   LLVMModule result;
   result.context = std::make_unique<llvm::LLVMContext>();
   result.module = translateModuleToLLVMIR(*module, *result.context,
@@ -145,6 +155,8 @@ FailureOr<CompiledModule> larc::compileToLLVM(RecurrenceOp recurrence,
     return recurrence.emitError("cannot be translated to LLVM IR"), failure();
   result.module->setDataLayout(machine.createDataLayout());
   result.module->setTargetTriple(machine.getTargetTriple());
+  translation.stop();
+  TimingScope optimisation = timing.nest("OptimiseLLVMIR");
   auto optimize =
       makeOptimizingTransformer(/*optLevel=*/2, /*sizeLevel=*/0, &machine);
   if (llvm::Error error = optimize(result.module.get()))
@@ -153,6 +165,11 @@ FailureOr<CompiledModule> larc::compileToLLVM(RecurrenceOp recurrence,
            failure();
   return CompiledModule{std::move(result), std::move(*builder),
                         std::move(*created)};
+}
+
+llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>>
+larc::emitObject(CompiledModule &compiled) {
+  return llvm::orc::SimpleCompiler(*compiled.machine)(*compiled.llvm.module);
 }
 
 llvm::Expected<std::unique_ptr<llvm::orc::LLJIT>>
@@ -178,10 +195,14 @@ larc::createJIT(llvm::orc::JITTargetMachineBuilder builder) {
 LogicalResult larc::emitCPU(RecurrenceOp recurrence, const CPUOptions &options,
                             CPUEmit what, raw_ostream &os,
                             const CompileHooks &hooks) {
+  DefaultTimingManager timing;
+  timing.setEnabled(hooks.timing);
+  TimingScope scope = timing.getRootScope();
   FailureOr<CompiledModule> compiled =
-      compileToLLVM(recurrence, options, hooks);
+      compileToLLVM(recurrence, options, hooks, scope);
   if (failed(compiled))
     return failure();
+  TimingScope emission = scope.nest("Emit");
   if (what == CPUEmit::LLVM) {
     compiled->llvm.module->print(os, nullptr);
     return success();

@@ -11,6 +11,7 @@
 
 #include "larc/Target/CPU/CompiledRecurrence.h"
 
+#include "mlir/Support/Timing.h"
 #include "llvm/ExecutionEngine/Orc/LLJIT.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/Module.h"
@@ -38,14 +39,19 @@ struct CompiledModule {
   std::unique_ptr<llvm::TargetMachine> machine;
 };
 
-/// Runs the recurrent form's pipelines on a copy of `recurrence` and LLVM's
+/// Runs the pipelines of the form on a copy of `recurrence` and LLVM's
 /// optimiser on the result. Errors are emitted at the recurrence's operations.
+/// `timing` gets the times.
 mlir::FailureOr<CompiledModule> compileToLLVM(RecurrenceOp recurrence,
                                               const CPUOptions &options,
-                                              const CompileHooks &hooks);
+                                              const CompileHooks &hooks,
+                                              mlir::TimingScope &timing);
 
-/// A just-in-time compiler for the host, which finds the C library's
-/// mathematics.
+/// The object file of `compiled`, which this uses up.
+llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>>
+emitObject(CompiledModule &compiled);
+
+/// Links code for the host, and finds the C library's mathematics for it.
 llvm::Expected<std::unique_ptr<llvm::orc::LLJIT>>
 createJIT(llvm::orc::JITTargetMachineBuilder builder);
 

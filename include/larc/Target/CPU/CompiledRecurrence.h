@@ -1,4 +1,4 @@
-//===- CompiledRecurrence.h - Recurrent form on this CPU -*- C++ -*- ------===//
+//===- CompiledRecurrence.h - Compiled forms on this CPU -*- C++ -*- ------===//
 //
 // Part of the larc project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -12,8 +12,16 @@
 #include "larc/Execution/Problem.h"
 
 #include <memory>
+#include <optional>
 
 namespace larc {
+
+/// The forms that are compiled: a loop over tokens, and one over chunks of
+/// them.
+enum class CPUForm { Recurrent, Chunk };
+
+/// The forms that this version compiles.
+llvm::ArrayRef<CPUForm> getCPUForms();
 
 /// What a compiled recurrence is compiled for; B, T, H and lengths are dynamic.
 struct CPUOptions {
@@ -23,6 +31,13 @@ struct CPUOptions {
   DType computeType = DType::F32;
   /// An LLVM CPU name; empty: the host with all its features.
   std::string cpu;
+  CPUForm form = CPUForm::Recurrent;
+  /// Of the chunk form: the most tokens of a chunk, and the pieces that a
+  /// sequence is cut into; 0: the cost model's choice.
+  int64_t chunkSize = 0, segments = 0;
+
+  /// Prints everything that code depends on, as a key of caches.
+  void print(llvm::raw_ostream &os) const;
 
   /// The types of `problem`'s tensors.
   static CPUOptions of(Problem &problem);
@@ -43,9 +58,22 @@ struct TokenCost {
   double bytes = 0; ///< operands, outputs once; the state is resident
 };
 
+/// How a call is carried out.
+struct CallPlan {
+  /// Of the chunk form; 0: there are none.
+  int64_t chunkSize = 0, segments = 0;
+  /// The cost model's expectation of the time of the call.
+  std::optional<double> milliseconds;
+};
+
 class CompiledRecurrence {
 public:
   /// `recurrence` is flat and bound. Errors are emitted at its operations.
+  ///
+  /// Code is kept on disk, in the folder that the environment names (see
+  /// `docs/driver.md`), and loaded from there without running any pass, unless
+  /// `hooks` ask to see the passes. A folder that cannot be written is a
+  /// warning, once a process.
   static mlir::FailureOr<std::unique_ptr<CompiledRecurrence>>
   compile(RecurrenceOp recurrence, const CPUOptions &options,
           const CompileHooks &hooks = {});
@@ -54,6 +82,9 @@ public:
   /// Runs on tensors of the types compiled for; `results` is what
   /// `createResults` made.
   llvm::Error run(Problem &problem, TensorMap &results, unsigned threads);
+
+  /// How `run` does the same call.
+  CallPlan getPlan(const Problem &problem, unsigned threads) const;
 
   TokenCost getTokenCost() const;
   /// Scratch bytes a thread.
@@ -65,8 +96,9 @@ private:
   std::unique_ptr<Impl> impl;
 };
 
-/// What `larc compile --emit=` writes for the recurrent form.
-enum class CPUEmit { LLVM, Assembly, Object };
+/// What `larc compile --emit=` writes of compiled code; `Chunk` is the
+/// recurrence in the chunk dialect.
+enum class CPUEmit { Chunk, LLVM, Assembly, Object };
 mlir::LogicalResult emitCPU(RecurrenceOp recurrence, const CPUOptions &options,
                             CPUEmit what, llvm::raw_ostream &os,
                             const CompileHooks &hooks = {});

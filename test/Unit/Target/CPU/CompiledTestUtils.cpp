@@ -11,10 +11,15 @@
 #include "larc/Support/Error.h"
 #include "larc/Support/Random.h"
 
+#include <cstdlib>
 #include <cstring>
 
 using namespace larc;
 using namespace larc::test;
+
+/// Tests compile, and leave the user's cache alone.
+[[maybe_unused]] static const int noCache =
+    ::setenv("LARC_CACHE", "off", /*overwrite=*/1);
 
 TensorMap
 CompiledTest::makeInputs(RecurrenceOp spec,
