@@ -10,6 +10,10 @@
 #include "Dims.h"
 #include "Session.h"
 
+#include "larc/Analysis/Explain.h"
+
+#include "llvm/Support/raw_ostream.h"
+
 using namespace larc;
 using namespace larc::driver;
 
@@ -29,5 +33,14 @@ llvm::Expected<int> driver::runExplain(Session &session) {
           bindDimsOption(recurrence, getSingleDims(options.dims),
                          /*required=*/{}, /*complete=*/false))
     return std::move(error);
-  return makeLaterFault("the command 'explain'");
+  ExplainOptions format;
+  format.markdown = options.markdown;
+  if (options.chunkSize)
+    format.chunkSize = options.chunkSize;
+  if (options.dtype)
+    format.elementBytes = getByteWidth(*options.dtype);
+  format.stateBytes = options.dtype == DType::F64 ? 8 : 4;
+  if (mlir::failed(explain(recurrence, format, llvm::outs())))
+    return Session::makePrintedFault();
+  return 0;
 }
