@@ -86,6 +86,7 @@ private:
   void explainCarry();
   void explainWork();
   void printWork(StringRef form, const Work &flops, const Work &bytes);
+  StringRef getSpecOperation(Operation *op);
   void explainObstacles();
   std::string getAdvice(const StateTransition &transition);
 
@@ -435,6 +436,23 @@ std::string Explainer::getAdvice(const StateTransition &transition) {
   }
 }
 
+/// The operation's place, without the name of its value.
+static Location placeOf(Operation *op) {
+  if (auto name = dyn_cast<NameLoc>(op->getLoc()))
+    return name.getChildLoc();
+  return op->getLoc();
+}
+
+/// The name of the spec's operation at fault, of which `op` may be a part.
+StringRef Explainer::getSpecOperation(Operation *op) {
+  StringRef name = op->getName().getStringRef();
+  spec.getBody().walk([&](Operation *other) {
+    if (!isa<UnknownLoc>(placeOf(other)) && placeOf(other) == placeOf(op))
+      name = other->getName().getStringRef();
+  });
+  return name;
+}
+
 void Explainer::explainObstacles() {
   heading("What keeps it from a faster form");
   bool any = false;
@@ -445,7 +463,7 @@ void Explainer::explainObstacles() {
       if (unsigned number = getLine(obstacle.op))
         place = "line " + std::to_string(number) + ": ";
       line(code(nameOf(transition.state)) + ": " + place +
-           obstacle.op->getName().getStringRef() + " " + obstacle.property);
+           getSpecOperation(obstacle.op) + " " + obstacle.property);
     }
     if (transition.obstacles.empty())
       continue;
