@@ -418,9 +418,9 @@ def time_once(run):
 
 
 def sample(run):
-    """Milliseconds of calls for a fifth of a second, five at least."""
-    times, end = [], time.perf_counter() + 0.2
-    while len(times) < 5 or (time.perf_counter() < end and len(times) < 100):
+    """Milliseconds of calls, as many as `larc bench` makes."""
+    times, end = [], time.perf_counter() + 1
+    while len(times) < 3 or (time.perf_counter() < end and len(times) < 200):
         times.append(1e3 * time_once(run))
     return times
 

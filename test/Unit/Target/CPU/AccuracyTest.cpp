@@ -121,9 +121,9 @@ protected:
     bool library = true;
     int64_t tokens = 1;
     RecurrenceOp spec = nullptr;
-    std::unique_ptr<CompiledRecurrence> compiled;
-    std::vector<T> pending;
-    std::map<std::string, std::pair<double, T>> worst;
+    std::unique_ptr<CompiledRecurrence> compiled = nullptr;
+    std::vector<T> pending = {};
+    std::map<std::string, std::pair<double, T>> worst = {};
 
     void add(T x) {
       pending.push_back(x);
@@ -297,6 +297,7 @@ TEST_F(AccuracyTest, CallersModes) {
   ASSERT_TRUE(spec);
   constexpr int64_t heads = 6, size = 37;
   std::vector<double> x;
+  x.reserve(heads * size);
   for (int64_t i = 0; i < heads * size; ++i)
     x.push_back(float(0.03 * double(i) - 5));
   TensorMap inputs;
