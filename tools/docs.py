@@ -42,6 +42,11 @@ PAGES = {
         "# Passes on the larc dialect",
         "[How they fit together](Passes.md); [the conversions](LarcConversionPasses.md).",
     ),
+    "LarcAnalysisPasses.md": (
+        "LarcAnalysisPasses.md",
+        "# Analyses as passes",
+        "[The transition algebra](transition-algebra.md); [passes on the larc dialect](LarcPasses.md).",
+    ),
     "LarcConversionPasses.md": (
         "LarcConversionPasses.md",
         "# Conversions from the larc dialect",
