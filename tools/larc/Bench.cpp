@@ -149,6 +149,9 @@ Subject::create(Session &session, const SpecChoice &spec, Form form,
     subject->workspaceBytes =
         subject->code->getWorkspaceBytes() * int64_t(threads);
     subject->plan = subject->code->getPlan(subject->problem, threads);
+    // A token loop is not cut.
+    if (form == Form::Recurrent)
+      subject->plan.chunkSize = subject->plan.segments = 0;
     if (isDecoding)
       chainStates(subject->problem, subject->results);
   }

@@ -125,7 +125,7 @@ llvm::Expected<int> driver::runCompile(Session &session) {
   if (llvm::Error error = session.checkConversions(spec->recurrence))
     return std::move(error);
 
-  if (llvm::Error error = session.checkPrintIRAfter(options.emit != Emit::Larc))
+  if (llvm::Error error = session.checkPrintIRAfter(*form))
     return std::move(error);
   mlir::FailureOr<mlir::OwningOpRef<mlir::ModuleOp>> module =
       flatten(spec->recurrence, spec->attributes);

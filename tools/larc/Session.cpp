@@ -320,9 +320,7 @@ llvm::Expected<Problem> Session::bind(const SpecChoice &spec, TensorMap tensors,
                                       std::optional<DType> defaultDType) {
   if (llvm::Error error = checkConversions(spec.recurrence))
     return std::move(error);
-  bool isCompiled =
-      form != Form::Reference || options.command == Command::Bench;
-  if (llvm::Error error = checkPrintIRAfter(isCompiled))
+  if (llvm::Error error = checkPrintIRAfter(form))
     return std::move(error);
   PhaseTimer::Scope scope(timer, "bind");
   ConversionOptions conversion;
@@ -414,12 +412,23 @@ llvm::Expected<TensorMap> Session::compute(const SpecChoice &spec,
 static constexpr llvm::StringLiteral flatteningPasses[] = {
     "larc-specialize", "larc-expand-levels", "larc-bind-dims"};
 
-/// The passes that compile the recurrent form, by their names.
+/// The names of the passes that run in `options` to compile `form`.
 static llvm::SmallVector<std::string>
-getCompilePasses(mlir::MLIRContext &context) {
+getCompilePasses(mlir::MLIRContext &context, const Options &options,
+                 Form form) {
+  // What `auto` and the forms of `bench` will be is not known here.
+  bool isAny = form == Form::Auto || options.command == Command::Bench;
+  bool isDerived =
+      options.command == Command::Compile && options.emit == Emit::Chunk;
   mlir::PassManager manager(&context);
-  buildRecurrentPipeline(manager, RecurrentOptions());
-  buildLoopsToLLVM(manager);
+  if (isDerived)
+    buildChunkDerivation(manager, /*chunkSize=*/1);
+  else if (isAny || form == Form::Chunk)
+    buildChunkPipeline(manager, RecurrentOptions(), /*chunkSize=*/1);
+  if (isAny || form == Form::Recurrent)
+    buildRecurrentPipeline(manager, RecurrentOptions());
+  if (!isDerived)
+    buildLoopsToLLVM(manager);
   std::string text;
   llvm::raw_string_ostream os(text);
   manager.printAsTextualPipeline(os);
@@ -446,15 +455,18 @@ getCompilePasses(mlir::MLIRContext &context) {
   return passes;
 }
 
-llvm::Error Session::checkPrintIRAfter(bool isCompiled) {
+llvm::Error Session::checkPrintIRAfter(Form form) {
   llvm::StringRef wanted = options.printIRAfter;
   if (wanted.empty() || wanted == "all")
     return llvm::Error::success();
   llvm::SmallVector<llvm::StringRef> known(std::begin(flatteningPasses),
                                            std::end(flatteningPasses));
   llvm::SmallVector<std::string> passes;
+  bool isCompiled =
+      (form != Form::Reference || options.command == Command::Bench) &&
+      (options.command != Command::Compile || options.emit != Emit::Larc);
   if (isCompiled)
-    passes = getCompilePasses(context);
+    passes = getCompilePasses(context, options, form);
   llvm::append_range(known, passes);
   if (llvm::is_contained(known, wanted))
     return llvm::Error::success();

@@ -101,9 +101,8 @@ public:
                                     Form form, bool gradients,
                                     llvm::StringRef what);
 
-  /// Fails if `--print-ir-after` names no pass that is run: those of the
-  /// compiler are only where `isCompiled` is set.
-  llvm::Error checkPrintIRAfter(bool isCompiled);
+  /// Fails if `--print-ir-after` names no pass that is run for `form`.
+  llvm::Error checkPrintIRAfter(Form form);
 
   /// Prints `--print-ir-after` of the passes that make `recurrence` flat and
   /// bound to `sizes`.

@@ -42,7 +42,10 @@ struct RecurrentOptions {
 /// dialects that `buildLoopsToLLVM` takes.
 void buildRecurrentPipeline(mlir::OpPassManager &pm,
                             const RecurrentOptions &options);
-/// The same for the chunk form, with chunks of at most `chunkSize` tokens.
+/// From a flat, bound recurrence to chunks of at most `chunkSize` tokens, in
+/// the chunk dialect.
+void buildChunkDerivation(mlir::OpPassManager &pm, int64_t chunkSize);
+/// What `buildRecurrentPipeline` does, for such chunks.
 void buildChunkPipeline(mlir::OpPassManager &pm,
                         const RecurrentOptions &options, int64_t chunkSize);
 /// From there to the LLVM dialect.

@@ -51,15 +51,20 @@ void larc::buildRecurrentPipeline(OpPassManager &pm,
   pm.addPass(createEmitEntry(convertOptions<EmitEntryOptions>(options)));
 }
 
-void larc::buildChunkPipeline(OpPassManager &pm,
-                              const RecurrentOptions &options,
-                              int64_t chunkSize) {
+void larc::buildChunkDerivation(OpPassManager &pm, int64_t chunkSize) {
   DeriveChunkOptions derive;
   derive.chunkSize = chunkSize;
   pm.addPass(createDeriveChunk(derive));
   OpPassManager &scan = pm.nest<chunk::ScanOp>();
   scan.addPass(createCSEPass());
   scan.addPass(createCanonicalizerPass());
+}
+
+void larc::buildChunkPipeline(OpPassManager &pm,
+                              const RecurrentOptions &options,
+                              int64_t chunkSize) {
+  buildChunkDerivation(pm, chunkSize);
+  OpPassManager &scan = pm.nest<chunk::ScanOp>();
   scan.addPass(chunk::createSplitBlocks());
   scan.addPass(createCSEPass());
   scan.addPass(createCanonicalizerPass());

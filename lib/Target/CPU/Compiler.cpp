@@ -28,7 +28,7 @@ using namespace mlir;
 using namespace larc;
 
 ArrayRef<CPUForm> larc::getCPUForms() {
-  static constexpr CPUForm forms[] = {CPUForm::Recurrent};
+  static constexpr CPUForm forms[] = {CPUForm::Recurrent, CPUForm::Chunk};
   return forms;
 }
 
@@ -82,6 +82,9 @@ unsigned larc::getVectorBits(const llvm::TargetMachine &machine) {
 //===----------------------------------------------------------------------===//
 // Passes and translation
 //===----------------------------------------------------------------------===//
+
+/// Tokens of a chunk where nothing asks for another number.
+static constexpr int64_t defaultChunkSize = 16;
 
 static std::string spellType(DType type) { return getName(type).str(); }
 
@@ -141,7 +144,12 @@ FailureOr<CompiledModule> larc::compileToLLVM(RecurrenceOp recurrence,
   PassManager pm(context);
   enablePrinting(pm, hooks);
   pm.enableTiming(timing);
-  buildRecurrentPipeline(pm, makeRecurrentOptions(options, machine));
+  if (options.form == CPUForm::Chunk)
+    buildChunkPipeline(pm, makeRecurrentOptions(options, machine),
+                       options.chunkSize ? options.chunkSize
+                                         : defaultChunkSize);
+  else
+    buildRecurrentPipeline(pm, makeRecurrentOptions(options, machine));
   buildLoopsToLLVM(pm);
   if (failed(pm.run(*module)))
     return failure();
@@ -192,12 +200,32 @@ larc::createJIT(llvm::orc::JITTargetMachineBuilder builder) {
 // Files
 //===----------------------------------------------------------------------===//
 
+/// Prints `recurrence` as the loop over chunks that it is compiled from.
+static LogicalResult printChunkForm(RecurrenceOp recurrence,
+                                    const CPUOptions &options, raw_ostream &os,
+                                    const CompileHooks &hooks,
+                                    TimingScope &timing) {
+  OwningOpRef<ModuleOp> module = ModuleOp::create(recurrence.getLoc());
+  module->push_back(recurrence->clone());
+  PassManager pm(recurrence.getContext());
+  enablePrinting(pm, hooks);
+  pm.enableTiming(timing);
+  buildChunkDerivation(pm, options.chunkSize ? options.chunkSize
+                                             : defaultChunkSize);
+  if (failed(pm.run(*module)))
+    return failure();
+  module->print(os);
+  return success();
+}
+
 LogicalResult larc::emitCPU(RecurrenceOp recurrence, const CPUOptions &options,
                             CPUEmit what, raw_ostream &os,
                             const CompileHooks &hooks) {
   DefaultTimingManager timing;
   timing.setEnabled(hooks.timing);
   TimingScope scope = timing.getRootScope();
+  if (what == CPUEmit::Chunk)
+    return printChunkForm(recurrence, options, os, hooks, scope);
   FailureOr<CompiledModule> compiled =
       compileToLLVM(recurrence, options, hooks, scope);
   if (failed(compiled))
