@@ -49,7 +49,7 @@ def ConvertLarcToLoops : Larc_RecurrentPass<"convert-larc-to-loops"> {
   let dependentDialects = [
     "::larc::LarcDialect", "::mlir::arith::ArithDialect", "::mlir::func::FuncDialect",
     "::mlir::math::MathDialect", "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect",
-    "::mlir::vector::VectorDialect"];
+    "::mlir::LLVM::LLVMDialect", "::mlir::vector::VectorDialect"];
 }
 
 def ConvertChunkToLoops : Larc_RecurrentPass<"convert-chunk-to-loops"> {
@@ -69,7 +69,7 @@ def ConvertChunkToLoops : Larc_RecurrentPass<"convert-chunk-to-loops"> {
   let dependentDialects = [
     "::larc::LarcDialect", "::mlir::arith::ArithDialect", "::mlir::func::FuncDialect",
     "::mlir::math::MathDialect", "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect",
-    "::mlir::vector::VectorDialect"];
+    "::mlir::LLVM::LLVMDialect", "::mlir::vector::VectorDialect"];
 }
 
 def EmitEntry : Larc_RecurrentPass<"larc-emit-entry"> {
@@ -141,6 +141,20 @@ def ExpandVectorMath : Pass<"larc-expand-vector-math"> {
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::func::FuncDialect",
                            "::mlir::math::MathDialect", "::mlir::vector::VectorDialect",
                            "::mlir::LLVM::LLVMDialect"];
+}
+
+def CountWork : Pass<"larc-count-work", "::mlir::ModuleOp"> {
+  let summary = "prints what a program makes a processor do";
+  let description = [{
+    Prints, to standard output, the counts of each kind of work in a task, a chunk, a token and a pair of
+    tokens, from which the cost model predicts times (docs/cost-model.md). The recurrences must be bound and in
+    nests; of one with a `chunk.scan` the scan's work is counted.
+  }];
+  let options = [
+    Option<"computeType", "compute-type", "std::string", [{"f32"}],
+           "f32 or f64">,
+    Option<"vectorBits", "vector-bits", "unsigned", "512",
+           "bits of a vector register">];
 }
 
 #endif // LARC_CONVERSION_PASSES_TD

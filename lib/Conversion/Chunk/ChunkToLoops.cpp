@@ -17,6 +17,15 @@ namespace larc {
 #include "larc/Conversion/Passes.h.inc"
 } // namespace larc
 
+/// Rows are asked for a chunk ahead, between the tiles of products: all at once
+/// they would wait for each other.
+static constexpr unsigned chunkLocality = 3;
+
+/// Elements of the result that a tile of a product has, roughly.
+static constexpr int64_t tileRows = 8, tileVectors = 2;
+/// Rows of more lines are left to the hardware.
+static constexpr int64_t maxPrefetchLines = 64;
+
 namespace {
 
 /// Builds `@NAME_tokens` for a scan.
@@ -37,6 +46,10 @@ private:
   /// The number of tokens of the chunk that starts at `token`.
   Value getChunkLength(OpBuilder &builder, Value token, Value globalToken);
   LogicalResult emitChunk(OpBuilder &builder, Value token, Value length);
+  /// Tiles of all products of a chunk, roughly.
+  int64_t countTiles();
+  /// Lets the tiles of a chunk ask for the memory of the next one.
+  void preparePrefetch(OpBuilder &builder, Value token, Value length);
   /// Copies the rows of all operands that the scan uses.
   void stageOperands(OpBuilder &builder, Value token, Value length);
   void storeOutputs(OpBuilder &builder, Value token, Value length,
@@ -73,23 +86,18 @@ void ChunkLoopBuilder::stageOperands(OpBuilder &builder, Value token,
       used.push_back({memory, decl, element, chunk.allocateOperand(argument)});
   if (used.empty())
     return;
-  loops.emitFor(
-      builder, loops.index(builder, 0), length, 1,
-      [&](OpBuilder &inner, Value i) {
-        Value at = arith::AddIOp::create(inner, loc, token, i);
-        Value ahead = arith::AddIOp::create(inner, loc, at, length);
-        for (Operand &operand : used) {
-          Buffer view =
-              function.makeTokenView(inner, operand.memory, at,
-                                     operand.decl.getAxes(), operand.element);
-          NestEmitter::emitCopy(
-              inner, loc, plan, view,
-              chunk.getRow(inner, operand.buffer, scan.getTokenAxis(), i));
-          function.emitPrefetch(inner, operand.memory, ahead,
-                                operand.decl.getAxes(), operand.element,
-                                /*isWrite=*/false);
-        }
-      });
+  loops.emitFor(builder, loops.index(builder, 0), length, 1,
+                [&](OpBuilder &inner, Value i) {
+                  Value at = arith::AddIOp::create(inner, loc, token, i);
+                  for (Operand &operand : used) {
+                    Buffer view = function.makeTokenView(
+                        inner, operand.memory, at, operand.decl.getAxes(),
+                        operand.element);
+                    NestEmitter::emitCopy(inner, loc, plan, view,
+                                          chunk.getRow(inner, operand.buffer,
+                                                       scan.getTokenAxis(), i));
+                  }
+                });
 }
 
 void ChunkLoopBuilder::storeOutputs(OpBuilder &builder, Value token,
@@ -110,8 +118,85 @@ void ChunkLoopBuilder::storeOutputs(OpBuilder &builder, Value token,
                 });
 }
 
+int64_t ChunkLoopBuilder::countTiles() {
+  int64_t tiles = 0;
+  for (Operation &inner : scan.getBody().front()) {
+    if (!isa<ContractOp, chunk::MixOp, chunk::UpdateOp>(inner))
+      continue;
+    int64_t elements = 1;
+    for (StringAttr axis :
+         cast<ArrayType>(inner.getResult(0).getType()).getAxes())
+      elements = std::min<int64_t>(elements * plan.getExtent(axis), 1 << 30);
+    tiles +=
+        std::max<int64_t>(1, elements / (tileRows * tileVectors * plan.lanes));
+  }
+  return tiles;
+}
+
+void ChunkLoopBuilder::preparePrefetch(OpBuilder &builder, Value token,
+                                       Value length) {
+  struct Tensor {
+    TokensFunction::Memory memory;
+    FloatType element;
+    int64_t lines;
+    bool isWrite;
+  };
+  SmallVector<Tensor> tensors;
+  int64_t mostLines = 1;
+  auto addTensor = [&](const TokensFunction::Memory &memory,
+                       ArrayRef<StringAttr> axes, FloatType element,
+                       bool isWrite) {
+    int64_t lines = function.countLines(axes, element);
+    if (lines == 0 || lines > maxPrefetchLines)
+      return;
+    tensors.push_back({memory, element, lines, isWrite});
+    mostLines = std::max(mostLines, lines);
+  };
+  for (auto [decl, memory, argument, element] : llvm::zip(
+           op.getTokenOperands().getAsRange<OperandDeclAttr>(),
+           function.operands, scan.getOperandArguments(), plan.operandTypes))
+    if (!argument.use_empty())
+      addTensor(memory, decl.getAxes(), element, /*isWrite=*/false);
+  for (auto [decl, memory, element] :
+       llvm::zip(op.getOutputs().getAsRange<OutputDeclAttr>(), function.outputs,
+                 plan.outputTypes))
+    addTensor(memory, decl.getAxes(), element, /*isWrite=*/true);
+
+  // A tile asks for a part of one row of all tensors.
+  int64_t rows = static_cast<int64_t>(scan.getSize()), tiles = countTiles();
+  int64_t parts = 1;
+  while (2 * parts <= mostLines && 2 * parts * rows <= tiles)
+    parts *= 2;
+  // One that a loop's counter can become.
+  OpBuilder entry = function.getScratchBuilder();
+  auto counterType = MemRefType::get({}, entry.getIndexType());
+  Value counter = memref::AllocaOp::create(entry, loc, counterType);
+  memref::StoreOp::create(builder, loc, loops.index(builder, 0), counter);
+  Value next = arith::AddIOp::create(builder, loc, token, length);
+  chunk.setAfterTile([=](OpBuilder &at) {
+    Value unit = memref::LoadOp::create(at, loc, counter);
+    Value isLeft = arith::CmpIOp::create(at, loc, arith::CmpIPredicate::ult,
+                                         unit, loops.index(at, rows * parts));
+    auto branch = scf::IfOp::create(at, loc, isLeft, /*withElseRegion=*/false);
+    OpBuilder inner = OpBuilder::atBlockTerminator(branch.thenBlock());
+    memref::StoreOp::create(inner, loc, loops.add(inner, unit, 1), counter);
+    Value numParts = loops.index(inner, parts);
+    Value row = arith::AddIOp::create(
+        inner, loc, next, arith::DivUIOp::create(inner, loc, unit, numParts));
+    Value part = arith::RemUIOp::create(inner, loc, unit, numParts);
+    for (const Tensor &tensor : tensors) {
+      int64_t count = (tensor.lines + parts - 1) / parts;
+      Value first =
+          arith::MulIOp::create(inner, loc, part, loops.index(inner, count));
+      function.emitPrefetch(inner, tensor.memory, row, first, count,
+                            tensor.element, tensor.isWrite, chunkLocality);
+    }
+  });
+}
+
 LogicalResult ChunkLoopBuilder::emitChunk(OpBuilder &builder, Value token,
                                           Value length) {
+  preparePrefetch(builder, token, length);
   stageOperands(builder, token, length);
   FailureOr<SmallVector<Buffer>> results =
       chunk.emit(builder, length, function.states);

@@ -11,8 +11,6 @@
 using namespace mlir;
 using namespace larc;
 
-static constexpr arith::FastMathFlags contract = arith::FastMathFlags::contract;
-
 SmallVector<StringAttr> larc::dropAxes(ArrayRef<StringAttr> axes,
                                        ArrayRef<StringAttr> dropped) {
   SmallVector<StringAttr> rest;
@@ -60,8 +58,7 @@ Value LaneLoops::multiplyAdd(OpBuilder &builder, Value lhs, Value rhs,
   if (lhs.getType() != sum.getType())
     lhs = vector::BroadcastOp::create(builder, loc,
                                       cast<VectorType>(sum.getType()), lhs);
-  Value product = arith::MulFOp::create(builder, loc, lhs, rhs, contract);
-  return arith::AddFOp::create(builder, loc, product, sum, contract);
+  return LLVM::FMulAddOp::create(builder, loc, lhs, rhs, sum);
 }
 
 StringAttr LaneLoops::chooseLaneAxis(ArrayRef<StringAttr> axes) const {

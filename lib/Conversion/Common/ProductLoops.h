@@ -119,8 +119,14 @@ private:
                   llvm::ArrayRef<mlir::StringAttr> axes, Position at,
                   int64_t rows, llvm::ArrayRef<int64_t> widths,
                   mlir::ValueRange sums) const;
-  Values emitTerms(mlir::OpBuilder &builder, const Position &at, int64_t rows,
-                   llvm::ArrayRef<int64_t> widths, mlir::ValueRange sums) const;
+  /// The sums over the columns up to each row itself.
+  Values emitCausalSums(mlir::OpBuilder &builder, Position at, int64_t rows,
+                        llvm::ArrayRef<int64_t> widths,
+                        mlir::ValueRange sums) const;
+  /// One term of the sums of the rows from `first` on.
+  Values emitTerms(mlir::OpBuilder &builder, const Position &at, int64_t first,
+                   int64_t rows, llvm::ArrayRef<int64_t> widths,
+                   mlir::ValueRange sums) const;
 };
 
 /// Tiles with lanes along the axis summed over.

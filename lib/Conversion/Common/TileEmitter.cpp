@@ -164,13 +164,18 @@ void LaneTiles::emitTile(OpBuilder &builder, const Position &at, int64_t rows,
                                         product.initFactors, here, lane)
                                 : zero(builder, width));
   });
-  sums = emitSums(builder, reduced, at, rows, widths, sums);
+  bool isCausal = product.causal && product.causal->row == row &&
+                  ArrayRef(reduced) == ArrayRef(product.causal->column);
+  sums = isCausal ? emitCausalSums(builder, at, rows, widths, sums)
+                  : emitSums(builder, reduced, at, rows, widths, sums);
   unsigned next = 0;
   forEach([&](const Position &here, int64_t) {
     storeVector(builder,
                 scale(builder, sums[next++], product.resultFactors, here, lane),
                 product.result, here, lane);
   });
+  if (product.afterTile)
+    product.afterTile(builder);
 }
 
 LaneTiles::Values LaneTiles::emitSums(OpBuilder &builder,
@@ -178,7 +183,7 @@ LaneTiles::Values LaneTiles::emitSums(OpBuilder &builder,
                                       int64_t rows, ArrayRef<int64_t> widths,
                                       ValueRange sums) const {
   if (axes.empty())
-    return emitTerms(builder, at, rows, widths, sums);
+    return emitTerms(builder, at, 0, rows, widths, sums);
   llvm::SmallDenseMap<StringAttr, int64_t> sizes;
   if (row)
     sizes[row] = rows;
@@ -195,8 +200,33 @@ LaneTiles::Values LaneTiles::emitSums(OpBuilder &builder,
   return Values(loop.getResults());
 }
 
+/// The columns before the tile for all rows, then those of the tile itself for
+/// the rows from each one on. Nothing is multiplied by a zero above the
+/// diagonal, where the other operand may not be finite.
+LaneTiles::Values LaneTiles::emitCausalSums(OpBuilder &builder, Position at,
+                                            int64_t rows,
+                                            ArrayRef<int64_t> widths,
+                                            ValueRange sums) const {
+  StringAttr column = product.causal->column;
+  Value begin = at.lookup(row);
+  auto loop = scf::ForOp::create(builder, loc, index(builder, 0), begin,
+                                 index(builder, 1), sums);
+  OpBuilder inner = OpBuilder::atBlockEnd(loop.getBody());
+  at[column] = loop.getInductionVar();
+  scf::YieldOp::create(
+      inner, loc,
+      emitTerms(inner, at, 0, rows, widths, loop.getRegionIterArgs()));
+  Values totals(loop.getResults());
+  for (int64_t i = 0; i < rows; ++i) {
+    at[column] = add(builder, begin, i);
+    totals = emitTerms(builder, at, i, rows, widths, totals);
+  }
+  return totals;
+}
+
 LaneTiles::Values LaneTiles::emitTerms(OpBuilder &builder, const Position &at,
-                                       int64_t rows, ArrayRef<int64_t> widths,
+                                       int64_t first, int64_t rows,
+                                       ArrayRef<int64_t> widths,
                                        ValueRange sums) const {
   // Each is loaded once for all rows or all lanes that share it.
   std::map<std::tuple<int64_t, int64_t, int64_t>, Value> loaded[2];
@@ -217,8 +247,8 @@ LaneTiles::Values LaneTiles::emitTerms(OpBuilder &builder, const Position &at,
       value = arith::NegFOp::create(builder, loc, value);
     return value;
   };
-  Values next;
-  for (int64_t i = 0; i < rows; ++i) {
+  Values next(sums.take_front(first * widths.size()));
+  for (int64_t i = first; i < rows; ++i) {
     int64_t offset = 0;
     for (int64_t width : widths) {
       Value lhs = get(0, i, offset, width), rhs = get(1, i, offset, width);

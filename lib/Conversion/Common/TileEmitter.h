@@ -14,6 +14,7 @@
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinTypes.h"
 
+#include <functional>
 #include <optional>
 
 namespace larc {
@@ -66,14 +67,20 @@ struct TileProduct {
   llvm::SmallVector<mlir::StringAttr> padded;
 
   /// Both axes index tokens, and only `column` <= `row` matters. A column that
-  /// is summed over: the sums of a tile of rows end with its last row, so that
-  /// terms between a row and that end must be zero in memory (and finite in the
-  /// other operand). A column of the result: what lies beyond the last row of a
-  /// tile may be computed or left as it is.
+  /// is summed over: the sum of a row ends with the row itself. (Where other
+  /// axes are summed over too, or the rows are those of no tile: with the last
+  /// row of the tile, so that terms between a row and that end must be zero in
+  /// memory, and finite in the other operand.) With padded rows, the column's
+  /// dimensions reach as far as theirs. A column of the result: what lies
+  /// beyond the last row of a tile may be computed or left as it is.
   struct Causal {
     mlir::StringAttr row, column;
   };
   std::optional<Causal> causal;
+
+  /// Emits what else is to be done in between, such as asking for memory;
+  /// called after each tile with lanes along the result.
+  std::function<void(mlir::OpBuilder &)> afterTile;
 };
 
 /// Emits loops over register tiles for products.

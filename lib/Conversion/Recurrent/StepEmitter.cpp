@@ -173,6 +173,7 @@ void StepEmitter::emitNest(OpBuilder &builder, NestOp nest, Frame &frame) {
 }
 
 void StepEmitter::addExtents(OpBuilder &builder, TileProduct &product) const {
+  product.afterTile = afterTile;
   SmallVector<const Buffer *> parts = {&product.lhs, &product.rhs,
                                        &product.result};
   if (product.init)
@@ -193,12 +194,15 @@ void StepEmitter::addExtents(OpBuilder &builder, TileProduct &product) const {
     if (!bound || !llvm::is_contained(product.result.axes, axis))
       continue;
     int64_t reach = llvm::alignTo(extent, getTiles().getPadding());
-    if (llvm::all_of(parts, [&](const Buffer *part) {
-          const auto *it = llvm::find(part->axes, axis);
-          return it == part->axes.end() ||
-                 cast<MemRefType>(part->memref.getType())
-                         .getDimSize(it - part->axes.begin()) >= reach;
-        }))
+    auto reaches = [&](StringAttr padded) {
+      return llvm::all_of(parts, [&](const Buffer *part) {
+        const auto *it = llvm::find(part->axes, padded);
+        return it == part->axes.end() ||
+               cast<MemRefType>(part->memref.getType())
+                       .getDimSize(it - part->axes.begin()) >= reach;
+      });
+    };
+    if (reaches(axis) && (!product.causal || reaches(product.causal->column)))
       product.padded.push_back(axis);
   }
 }

@@ -34,6 +34,10 @@ public:
     buffers[value] = std::move(buffer);
   }
   void setGlobalToken(mlir::Value token) { globalToken = token; }
+  /// What is emitted after every tile of a product.
+  void setAfterTile(std::function<void(mlir::OpBuilder &)> emit) {
+    afterTile = std::move(emit);
+  }
 
   /// Emits `block` at `builder`. `carried` are the buffers of what it carries:
   /// the arguments `carriedArguments` and the first values it yields. `outputs`
@@ -88,7 +92,7 @@ protected:
                    mlir::OpFoldResult index);
   void emitContract(mlir::OpBuilder &builder, ContractOp op,
                     const Buffer &result);
-  /// Gives `product` the extents of all axes.
+  /// Gives `product` the extents of all axes, and what follows its tiles.
   void addExtents(mlir::OpBuilder &builder, TileProduct &product) const;
   TileEmitter getTiles() const {
     return TileEmitter({plan.computeType, plan.lanes});
@@ -112,6 +116,7 @@ private:
                  Frame &frame);
 
   mlir::Value globalToken;
+  std::function<void(mlir::OpBuilder &)> afterTile;
 };
 
 } // namespace larc

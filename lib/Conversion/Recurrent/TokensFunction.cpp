@@ -126,25 +126,32 @@ Buffer TokensFunction::stage(OpBuilder &builder, const Buffer &view,
   return staged;
 }
 
-void TokensFunction::emitPrefetch(OpBuilder &builder, const Memory &memory,
-                                  Value ahead, ArrayRef<StringAttr> axes,
-                                  FloatType element, bool isWrite) const {
+int64_t TokensFunction::countLines(ArrayRef<StringAttr> axes,
+                                   FloatType element) const {
+  // Blocks of an inner axis are not dense.
+  if (axes.size() > 1 && llvm::is_contained(axes, plan.splitAxis))
+    return 0;
   int64_t count = 1;
   for (int64_t extent : plan.getExtents(axes))
     count *= extent;
   int64_t perLine = lineBytes * 8 / element.getWidth();
-  int64_t lines = (count + perLine - 1) / perLine;
-  // Blocks of an inner axis are not dense.
-  bool dense = axes.size() <= 1 || !llvm::is_contained(axes, plan.splitAxis);
-  if (!dense || lines > maxPrefetchLines)
-    return;
-  Value offset = arith::MulIOp::create(builder, loc, ahead, memory.tokenStride);
-  for (int64_t line = 0; line < lines; ++line) {
+  return (count + perLine - 1) / perLine;
+}
+
+void TokensFunction::emitPrefetch(OpBuilder &builder, const Memory &memory,
+                                  Value ahead, Value first, int64_t count,
+                                  FloatType element, bool isWrite,
+                                  unsigned locality) const {
+  int64_t perLine = lineBytes * 8 / element.getWidth();
+  Value offset = arith::AddIOp::create(
+      builder, loc,
+      arith::MulIOp::create(builder, loc, ahead, memory.tokenStride),
+      arith::MulIOp::create(builder, loc, first, index(builder, loc, perLine)));
+  for (int64_t line = 0; line < count; ++line) {
     Value at = arith::AddIOp::create(builder, loc, offset,
                                      index(builder, loc, line * perLine));
     memref::PrefetchOp::create(builder, loc, memory.memref, ValueRange(at),
-                               isWrite, /*localityHint=*/0,
-                               /*isDataCache=*/true);
+                               isWrite, locality, /*isDataCache=*/true);
   }
 }
 
@@ -206,6 +213,13 @@ LogicalResult TokensFunction::emitStep(OpBuilder &builder, Value token,
   RecurrenceOp op = plan.recurrence;
   Value ahead = arith::AddIOp::create(builder, loc, token,
                                       index(builder, loc, prefetchTokens));
+  auto prefetchRow = [&](const Memory &memory, ArrayRef<StringAttr> axes,
+                         FloatType element, bool isWrite) {
+    int64_t lines = countLines(axes, element);
+    if (prefetch && lines <= maxPrefetchLines)
+      emitPrefetch(builder, memory, ahead, index(builder, loc, 0), lines,
+                   element, isWrite, /*locality=*/0);
+  };
   for (auto [decl, memory, argument, element] :
        llvm::zip(op.getTokenOperands().getAsRange<OperandDeclAttr>(), operands,
                  op.getOperandArguments(), plan.operandTypes)) {
@@ -216,9 +230,7 @@ LogicalResult TokensFunction::emitStep(OpBuilder &builder, Value token,
     step.bind(argument,
               stage(builder, view, cast<ArrayType>(argument.getType()), element,
                     step));
-    if (prefetch)
-      emitPrefetch(builder, memory, ahead, decl.getAxes(), element,
-                   /*isWrite=*/false);
+    prefetchRow(memory, decl.getAxes(), element, /*isWrite=*/false);
   }
   SmallVector<Buffer> outputViews;
   for (auto [decl, memory, element] :
@@ -226,9 +238,7 @@ LogicalResult TokensFunction::emitStep(OpBuilder &builder, Value token,
                  plan.outputTypes)) {
     outputViews.push_back(
         makeTokenView(builder, memory, token, decl.getAxes(), element));
-    if (prefetch)
-      emitPrefetch(builder, memory, ahead, decl.getAxes(), element,
-                   /*isWrite=*/true);
+    prefetchRow(memory, decl.getAxes(), element, /*isWrite=*/true);
   }
   return step.emitBlock(builder, op.getBody().front(), op.getStateArguments(),
                         states, outputViews);

@@ -37,10 +37,16 @@ public:
   Buffer makeTokenView(mlir::OpBuilder &builder, const Memory &memory,
                        mlir::Value token, llvm::ArrayRef<mlir::StringAttr> axes,
                        mlir::FloatType element) const;
-  /// Asks for the memory of a tensor at the token `ahead`.
+  /// Lines of memory that a token of a tensor has, or 0 if they are apart.
+  int64_t countLines(llvm::ArrayRef<mlir::StringAttr> axes,
+                     mlir::FloatType element) const;
+  /// Asks for `count` lines of a tensor at the token `ahead`, from line `first`
+  /// on, with `locality` from 0 (used once and soon) to 3 (for the innermost
+  /// cache).
   void emitPrefetch(mlir::OpBuilder &builder, const Memory &memory,
-                    mlir::Value ahead, llvm::ArrayRef<mlir::StringAttr> axes,
-                    mlir::FloatType element, bool isWrite) const;
+                    mlir::Value ahead, mlir::Value first, int64_t count,
+                    mlir::FloatType element, bool isWrite,
+                    unsigned locality) const;
   /// At the first token of a period, the anchors take the states' values.
   void emitAnchorCopies(mlir::OpBuilder &builder,
                         mlir::Value globalToken) const;
