@@ -213,7 +213,7 @@ void Explainer::explainUpdate(const StateTransition &transition) {
       else
         text += " + " + term;
     }
-    return formula(Twine(next) + (options.markdown ? " = " : " = ") + text);
+    return formula(Twine(next) + " = " + text);
   }
   if (const std::optional<SemiringForm> &form = transition.semiring) {
     static constexpr StringRef names[] = {"max", "min", "logaddexp"};

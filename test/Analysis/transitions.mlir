@@ -140,7 +140,7 @@ larc.recurrence @read_gate(%q[K], %k[K], %v[V], %u[K])
 //  CHECK-NEXT:  inner read known over [K]: k . (1) S
 //  CHECK-NEXT:  read o over [K]: q . (1) S + k * step
 //  CHECK-NEXT:  obstacle: larc.tanh is not affine in the read of state 'S' that its update uses: tokens are solved one after the other
-larc.recurrence @implicit(%q[K], %k[K], %v[V])
+larc.recurrence @implicit(%q[K], %k[K]: unit(K), %v[V])
     state(%S[K, V]) -> (o[V]) {
   %known = larc.contract %S, %k over K
   %error = larc.sub %v, %known
@@ -453,7 +453,7 @@ larc.recurrence @levels_gla(%q[K], %k[K], %v[V], %g[K]: gate)
 //  CHECK-NEXT:  keys over [M]
 //  CHECK-NEXT:  S' = (1) S + weight * v + -1 * weight * A * along
 //  CHECK-NEXT:  read o over [M]: q . (1) S + weight * v + -1 * weight * A * along
-larc.recurrence @anchored(%q[M], %k[M], %v[D], %rate: coefficient)
+larc.recurrence @anchored(%q[M], %k[M]: unit(M), %v[D]: unit(D), %rate: coefficient)
     state(%S[D, M]) attributes(period = period(8)) -> (o[D], size[M]) {
   %A = larc.anchor %S
   %along = larc.contract %A, %v over D

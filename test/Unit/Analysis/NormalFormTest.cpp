@@ -24,8 +24,6 @@ using namespace mlir;
 using namespace larc;
 using namespace larc::test;
 
-using chunk::TransitionClass;
-
 namespace {
 
 /// Builds the values that normal forms stand for.

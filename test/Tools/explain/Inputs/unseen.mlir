@@ -67,7 +67,7 @@ larc.recurrence @read_gate(%q[K], %k[K], %v[V], %u[K])
   larc.yield %nn, %Sn, %o
 }
 
-larc.recurrence @implicit(%q[K], %k[K], %v[V])
+larc.recurrence @implicit(%q[K], %k[K]: unit(K), %v[V])
     state(%S[K, V]) -> (o[V]) {
   %known = larc.contract %S, %k over K
   %error = larc.sub %v, %known
@@ -247,7 +247,7 @@ larc.recurrence @levels_gla(%q[K], %k[K], %v[V], %g[K]: gate)
   larc.yield %Sn, %fired, %o
 }
 
-larc.recurrence @anchored(%q[M], %k[M], %v[D], %rate: coefficient)
+larc.recurrence @anchored(%q[M], %k[M]: unit(M), %v[D]: unit(D), %rate: coefficient)
     state(%S[D, M]) attributes(period = period(8)) -> (o[D], size[M]) {
   %A = larc.anchor %S
   %along = larc.contract %A, %v over D
