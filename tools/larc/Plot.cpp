@@ -14,7 +14,6 @@
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Format.h"
 
-#include <algorithm>
 #include <cmath>
 
 using namespace larc::driver;
@@ -139,7 +138,7 @@ std::vector<double> Writer::getXTicks() const {
     for (const auto &point : curve.points)
       ticks.push_back(point.first);
   llvm::sort(ticks);
-  ticks.erase(std::unique(ticks.begin(), ticks.end()), ticks.end());
+  ticks.erase(llvm::unique(ticks), ticks.end());
   return thin(std::move(ticks));
 }
 

@@ -83,8 +83,12 @@ unsigned larc::getVectorBits(const llvm::TargetMachine &machine) {
 // Passes and translation
 //===----------------------------------------------------------------------===//
 
-/// Tokens of a chunk where nothing asks for another number.
-static constexpr int64_t defaultChunkSize = 16;
+int64_t larc::getChunkSize(const CPUOptions &options) {
+  constexpr int64_t defaultSize = 16;
+  if (options.form != CPUForm::Chunk)
+    return 0;
+  return options.chunkSize ? options.chunkSize : defaultSize;
+}
 
 static std::string spellType(DType type) { return getName(type).str(); }
 
@@ -146,8 +150,7 @@ FailureOr<CompiledModule> larc::compileToLLVM(RecurrenceOp recurrence,
   pm.enableTiming(timing);
   if (options.form == CPUForm::Chunk)
     buildChunkPipeline(pm, makeRecurrentOptions(options, machine),
-                       options.chunkSize ? options.chunkSize
-                                         : defaultChunkSize);
+                       getChunkSize(options));
   else
     buildRecurrentPipeline(pm, makeRecurrentOptions(options, machine));
   buildLoopsToLLVM(pm);
@@ -210,8 +213,7 @@ static LogicalResult printChunkForm(RecurrenceOp recurrence,
   PassManager pm(recurrence.getContext());
   enablePrinting(pm, hooks);
   pm.enableTiming(timing);
-  buildChunkDerivation(pm, options.chunkSize ? options.chunkSize
-                                             : defaultChunkSize);
+  buildChunkDerivation(pm, getChunkSize(options));
   if (failed(pm.run(*module)))
     return failure();
   module->print(os);

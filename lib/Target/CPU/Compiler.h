@@ -39,6 +39,9 @@ struct CompiledModule {
   std::unique_ptr<llvm::TargetMachine> machine;
 };
 
+/// The most tokens of a chunk in code for `options`; 0 where it has none.
+int64_t getChunkSize(const CPUOptions &options);
+
 /// Runs the pipelines of the form on a copy of `recurrence` and LLVM's
 /// optimiser on the result. Errors are emitted at the recurrence's operations.
 /// `timing` gets the times.
