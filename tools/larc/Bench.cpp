@@ -451,10 +451,17 @@ static Plot makePlot(llvm::ArrayRef<Measurement> measurements,
     curves.push_back(Curve{label,
                            {points.begin(), points.end()},
                            /*isLimit=*/true});
-  std::string title =
-      spec.name + ", " + larc::getName(measurements.front().dtype).str() +
-      ", " + formatDims(fixed) + ", " + std::to_string(options.threads) +
-      (options.threads == 1 ? " thread" : " threads");
+  // The reference is float64 whatever is compiled.
+  const Measurement *compiled =
+      llvm::find_if(measurements, [](const Measurement &m) {
+        return m.form != Form::Reference;
+      });
+  DType dtype = compiled == measurements.end() ? measurements.front().dtype
+                                               : compiled->dtype;
+  std::string title = spec.name + ", " + larc::getName(dtype).str() + ", " +
+                      formatDims(fixed) + ", " +
+                      std::to_string(options.threads) +
+                      (options.threads == 1 ? " thread" : " threads");
   return Plot{std::move(title), "T", "best time of a call, ms",
               std::move(curves)};
 }
