@@ -129,8 +129,9 @@ void Classifier::classifyDiagonal(const MatrixForm &update) {
     return;
   }
   // The values of a small state exist for every token anyhow.
-  if (stateType.getRank() <= 1 && !forms.wholeUses[transition.state].empty() &&
-      becomeElementwise())
+  bool isWhole = !forms.wholeUses[transition.state].empty() ||
+                 !forms.wholeOutputs[transition.state].empty();
+  if (stateType.getRank() <= 1 && isWhole && becomeElementwise())
     return;
   transition.transitionClass = TransitionClass::Diagonal;
   finishLinear(*keyAxes);
@@ -257,6 +258,13 @@ void Classifier::finishLinear(ArrayRef<StringAttr> keyAxes) {
       break;
     addObstacle({op, "is not linear in " + describeState() +
                          ": what it makes is computed token by token"});
+    uncovered.push_back(op);
+  }
+  for (Operation *op : forms.wholeOutputs[state]) {
+    if (transition.transitionClass == TransitionClass::Constant)
+      break;
+    addObstacle({op, "gives the whole of " + describeState() +
+                         " out: it is computed token by token"});
     uncovered.push_back(op);
   }
   for (Read &read : forms.reads[state]) {

@@ -125,10 +125,18 @@ MatrixForms::MatrixForms(RecurrenceOp recurrence, const Dependence &dependence)
   unsigned numStates = dependence.getNumStates();
   reads.resize(numStates);
   wholeUses.resize(numStates);
+  wholeOutputs.resize(numStates);
   for (unsigned state = 0; state < numStates; ++state)
     forms[dependence.getState(state)] = {state, {Product()}, {}};
   for (Operation &op : recurrence.getBody().front())
     visit(op);
+  YieldOp yield = recurrence.getYield();
+  for (Value output : yield.getValues().drop_front(numStates)) {
+    output = Dependence::throughFire(output);
+    if (const MatrixForm *form = lookup(output))
+      wholeOutputs[form->state].push_back(
+          output.getDefiningOp() ? output.getDefiningOp() : yield);
+  }
 }
 
 std::optional<MatrixForm> MatrixForms::getUpdate(unsigned state) const {

@@ -51,6 +51,8 @@ public:
   std::vector<llvm::SmallVector<Read, 1>> reads;
   /// Operations on a whole state that are neither part of a chain nor reads.
   llvm::SmallVector<llvm::SmallVector<mlir::Operation *>> wholeUses;
+  /// Operations of a chain whose result is an output.
+  llvm::SmallVector<llvm::SmallVector<mlir::Operation *>> wholeOutputs;
 
 private:
   void visit(mlir::Operation &op);

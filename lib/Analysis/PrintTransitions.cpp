@@ -9,6 +9,7 @@
 #include "larc/Analysis/Passes.h"
 #include "larc/Analysis/Transitions.h"
 
+#include "mlir/IR/BuiltinOps.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace mlir;
@@ -25,15 +26,18 @@ struct AnalyzeTransitionsPass
   using AnalyzeTransitionsBase::AnalyzeTransitionsBase;
 
   void runOnOperation() override {
-    if (prepare && failed(prepareForAnalysis(getOperation())))
-      return signalPassFailure();
-    TransitionAnalysis analysis(getOperation());
-    analysis.print(llvm::outs());
-    if (!remarks)
-      return;
-    for (const StateTransition &transition : analysis.getTransitions())
-      for (const Obstacle &obstacle : transition.obstacles)
-        obstacle.op->emitRemark() << obstacle.property;
+    // In order, for one reader.
+    for (auto recurrence : getOperation().getOps<RecurrenceOp>()) {
+      if (prepare && failed(prepareForAnalysis(recurrence)))
+        return signalPassFailure();
+      TransitionAnalysis analysis(recurrence);
+      analysis.print(llvm::outs());
+      if (!remarks)
+        continue;
+      for (const StateTransition &transition : analysis.getTransitions())
+        for (const Obstacle &obstacle : transition.obstacles)
+          obstacle.op->emitRemark() << obstacle.property;
+    }
   }
 };
 } // namespace

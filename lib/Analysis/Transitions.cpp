@@ -371,7 +371,9 @@ static void printTransition(raw_ostream &os, RecurrenceOp op,
     os << "\n";
   }
   for (Operation *use : transition.nonlinearReads)
-    os << "  replayed " << describeValue(use->getResult(0)) << "\n";
+    os << "  replayed "
+       << (use->getNumResults() ? describeValue(use->getResult(0)) : "S")
+       << "\n";
   for (const Obstacle &obstacle : transition.obstacles)
     os << "  obstacle: " << obstacle.op->getName() << " " << obstacle.property
        << "\n";

@@ -530,3 +530,138 @@ larc.recurrence @key_from_read(%q[K], %k[K], %v[K])
   %o = larc.contract %Sn, %q over K
   larc.yield %Sn, %o
 }
+
+// -----
+
+// A small state that is an output as a whole.
+//CHECK-LABEL:recurrence ema
+//  CHECK-NEXT:state n[K]: elementwise, stage 0, group 0
+larc.recurrence @ema(%k[K], %g: gate) state(%n[K]) -> (o[K]) {
+  %e = larc.exp %g
+  %a = larc.mul %n, %e
+  %b = larc.add %a, %k
+  larc.yield %b, %b
+}
+
+// -----
+
+// A matrix that is an output at every token.
+//CHECK-LABEL:recurrence whole
+//  CHECK-NEXT:state n[K, V]: diagonal, stage 0, group 0
+//  CHECK-NEXT:  keys over [K]
+//  CHECK-NEXT:  S' = (e) S + k * v
+//  CHECK-NEXT:  replayed b
+//  CHECK-NEXT:  obstacle: larc.add gives the whole of state 'n' out: it is computed token by token
+larc.recurrence @whole(%k[K], %v[V], %g: gate) state(%n[K, V]) -> (o[K, V]) {
+  %e = larc.exp %g
+  %a = larc.mul %n, %e
+  %w = larc.mul %k, %v
+  %b = larc.add %a, %w
+  larc.yield %b, %b
+}
+
+// -----
+
+// A read written as the sum of a product.
+//CHECK-LABEL:recurrence reduced
+//  CHECK-NEXT:state n[K, V]: diagonal, stage 0, group 0
+//  CHECK-NEXT:  keys over [K]
+//  CHECK-NEXT:  S' = (e) S + k * v
+//  CHECK-NEXT:  read o over [K]: q . (e) S + k * v
+larc.recurrence @reduced(%q[K], %k[K], %v[V], %g: gate) state(%n[K, V]) -> (o[V]) {
+  %e = larc.exp %g
+  %a = larc.mul %n, %e
+  %w = larc.mul %k, %v
+  %b = larc.add %a, %w
+  %c = larc.mul %b, %q
+  %o = larc.reduce sum %c over K
+  larc.yield %b, %o
+}
+
+// -----
+
+// An axis that keys and values share.
+//CHECK-LABEL:recurrence heads
+//  CHECK-NEXT:state n[h, K, V]: elementwise, stage 0, group 0
+//  CHECK-NEXT:  obstacle: larc.mul is written to state 'n' and is no product of a factor over axes that a read sums over and one over axes that it keeps
+larc.recurrence @heads(%q[h, K], %k[h, K], %v[h, V], %g[h]: gate) state(%n[h, K, V]) -> (o[h, V]) {
+  %e = larc.exp %g
+  %a = larc.mul %n, %e
+  %w = larc.mul %k, %v
+  %b = larc.add %a, %w
+  %o = larc.contract %b, %q over K
+  larc.yield %b, %o
+}
+
+// -----
+
+// A delta rule with the error of the period's start.
+//CHECK-LABEL:recurrence ttt
+//  CHECK-NEXT:state W[K, V]: diagonal, stage 0, group 0, anchored
+//  CHECK-NEXT:  keys over [K]
+//  CHECK-NEXT:  S' = (1) S + -1 * k * s
+//  CHECK-NEXT:  read o over [K]: q . (1) S + -1 * k * s
+larc.recurrence @ttt(%q[K], %k[K]: unit(K), %v[V], %eta: coefficient) state(%W[K, V]) attributes(b = period(16)) -> (o[V]) {
+  %A = larc.anchor %W
+  %p = larc.contract %A, %k over K
+  %e = larc.sub %p, %v
+  %s = larc.mul %eta, %e
+  %g = larc.mul %k, %s
+  %Wn = larc.sub %W, %g
+  %o = larc.contract %Wn, %q over K
+  larc.yield %Wn, %o
+}
+
+// -----
+
+// A vector that is gated after the update.
+//CHECK-LABEL:recurrence hgrn
+//  CHECK-NEXT:state h[K]: elementwise, stage 0, group 0
+larc.recurrence @hgrn(%f[K]: gate, %x[K], %g[K]) state(%h[K]) -> (o[K]) {
+  %a = larc.exp %f
+  %m = larc.expm1 %f
+  %b = larc.neg %m
+  %hd = larc.mul %a, %h
+  %w = larc.mul %b, %x
+  %hn = larc.add %hd, %w
+  %s = larc.sigmoid %g
+  %o = larc.mul %s, %hn
+  larc.yield %hn, %o
+}
+
+// -----
+
+// A multiple of the state taken away from it.
+//CHECK-LABEL:recurrence minus
+//  CHECK-NEXT:state S[K, V]: diagonal, stage 0, group 0
+//  CHECK-NEXT:  keys over [K]
+//  CHECK-NEXT:  S' = (sub(1, b)) S + k * v
+//  CHECK-NEXT:  read o over [K]: q . (sub(1, b)) S + k * v
+larc.recurrence @minus(%q[K], %k[K], %v[V], %b[K]: coefficient) state(%S[K, V]) -> (o[V]) {
+  %d = larc.mul %b, %S
+  %T = larc.sub %S, %d
+  %w = larc.mul %k, %v
+  %U = larc.add %T, %w
+  %o = larc.contract %U, %q over K
+  larc.yield %U, %o
+}
+
+// -----
+
+// A decay over both axes that is a product only after a common factor is
+// found.
+//CHECK-LABEL:recurrence factored
+//  CHECK-NEXT:state S[K, V]: diagonal, stage 0, group 0
+//  CHECK-NEXT:  keys over [K]
+//  CHECK-NEXT:  S' = (sub(1, d) * b * c) S + k * v
+//  CHECK-NEXT:  read o over [K]: q . (sub(1, d) * b * c) S + k * v
+larc.recurrence @factored(%q[K], %k[K], %v[V], %b[K]: coefficient, %c[V]: coefficient, %d: coefficient) state(%S[K, V]) -> (o[V]) {
+  %bc = larc.mul %b, %c
+  %T = larc.mul %bc, %S
+  %e = larc.mul %d, %T
+  %U = larc.sub %T, %e
+  %w = larc.mul %k, %v
+  %X = larc.add %U, %w
+  %o = larc.contract %X, %q over K
+  larc.yield %X, %o
+}

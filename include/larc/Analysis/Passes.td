@@ -11,12 +11,12 @@
 
 include "mlir/Pass/PassBase.td"
 
-def AnalyzeTransitions : Pass<"larc-analyze-transitions", "::larc::RecurrenceOp"> {
+def AnalyzeTransitions : Pass<"larc-analyze-transitions", "::mlir::ModuleOp"> {
   let summary = "prints the transition of each state";
   let description = [{
     Prints, to standard output, the class and the normal form of every state's transition, the
     reads of the state, the stage in which it is computed, and what keeps it from a faster class
-    (docs/transition-algebra.md). The recurrence must be flat; with `prepare` it is first brought into the form that
+    (docs/transition-algebra.md). Recurrences must be flat; with `prepare` they are first brought into the form that
     the analysis reads.
 
     With `remarks` every obstacle is a remark at its operation, too.

@@ -82,3 +82,31 @@ larc.recurrence @other_power(%a[K], %b[V]) -> (o[K, V]) {
   %d = larc.exp %sum
   larc.yield %d
 }
+
+// CHECK-LABEL: larc.recurrence @multiples
+// CHECK:         %[[F:.*]] = larc.sub %{{.*}}, %b
+// CHECK-NEXT:    larc.mul %[[F]], %S
+larc.recurrence @multiples(%b[K]) state(%S[K, V]) -> (o[K, V]) {
+  %d = larc.mul %b, %S
+  %next = larc.sub %S, %d
+  larc.yield %next, %next
+}
+
+// CHECK-LABEL: larc.recurrence @sum_of_product
+// CHECK:         %[[O:.*]] = larc.contract %S, %q over K
+// CHECK-NEXT:    larc.yield %S, %[[O]]
+larc.recurrence @sum_of_product(%q[K]) state(%S[K, V]) -> (o[V]) {
+  %p = larc.mul %S, %q
+  %o = larc.reduce sum %p over K
+  larc.yield %S, %o
+}
+
+// CHECK-LABEL: larc.recurrence @sliced
+// CHECK:         %[[K1:.*]] = larc.slice %k[n = 1]
+// CHECK-NEXT:    %[[R:.*]] = larc.contract %S, %[[K1]] over K
+// CHECK-NEXT:    larc.yield %S, %[[R]]
+larc.recurrence @sliced(%k[n, K]) state(%S[K, V]) -> (o[V]) dims(n = 2) {
+  %r = larc.contract %S, %k over K
+  %o = larc.slice %r[n = 1]
+  larc.yield %S, %o
+}

@@ -82,6 +82,8 @@ public:
 
 private:
   bool splitPower(ExpOp op);
+  bool gatherFactors(Operation &op);
+  bool contractProduct(ReduceOp op);
   bool distributeOverStates(Operation &op);
   bool sumInTurn(Operation &op);
   bool unrollWrite(ContractOp op);
@@ -124,7 +126,9 @@ bool Distributor::applyOne() {
       return true;
     if (auto slice = dyn_cast<SliceOp>(op); slice && sliceOperands(slice))
       return true;
-    if (distributeOverStates(op))
+    if (gatherFactors(op) || distributeOverStates(op))
+      return true;
+    if (auto reduce = dyn_cast<ReduceOp>(op); reduce && contractProduct(reduce))
       return true;
     if (!isSumReduction(op))
       continue;
@@ -185,6 +189,54 @@ bool Distributor::isSumOfStates(Value value) const {
     return false;
   return dependence.getWholes(op->getOperand(0)) !=
          dependence.getWholes(op->getOperand(1));
+}
+
+/// a X + b X, for a whole state X: (a + b) X, with one decay.
+bool Distributor::gatherFactors(Operation &op) {
+  if (!isa<AddOp, SubOp>(op))
+    return false;
+  // A value as a factor (null: 1) times a state.
+  struct Scaled {
+    Value factor, state;
+  };
+  auto takeApart = [&](Value value) -> Scaled {
+    auto mul = value.getDefiningOp<MulOp>();
+    if (!mul)
+      return {nullptr, value};
+    if (holdsMatrix(mul.getLhs()) && !holdsMatrix(mul.getRhs()))
+      return {mul.getRhs(), mul.getLhs()};
+    if (holdsMatrix(mul.getRhs()) && !holdsMatrix(mul.getLhs()))
+      return {mul.getLhs(), mul.getRhs()};
+    return {nullptr, value};
+  };
+  Value left = op.getOperand(0), right = op.getOperand(1);
+  if (!holdsMatrix(left) || !holdsMatrix(right))
+    return false;
+  for (Scaled lhs : {Scaled{nullptr, left}, takeApart(left)})
+    for (Scaled rhs : {Scaled{nullptr, right}, takeApart(right)}) {
+      if (lhs.state != rhs.state)
+        continue;
+      TermBuilder build(&op);
+      Value a = lhs.factor ? lhs.factor : build.number(1.0);
+      Value b = rhs.factor ? rhs.factor : build.number(1.0);
+      Value factor = isa<AddOp>(op)
+                         ? Value(AddOp::create(build.builder, build.loc, a, b))
+                         : Value(SubOp::create(build.builder, build.loc, a, b));
+      replace(op, build.multiply(factor, lhs.state));
+      return true;
+    }
+  return false;
+}
+
+/// The sum of a product with a whole state is a contraction.
+bool Distributor::contractProduct(ReduceOp op) {
+  auto mul = op.getOperand().getDefiningOp<MulOp>();
+  if (!mul || op.getKind() != ReduceKind::Sum ||
+      holdsMatrix(mul.getLhs()) == holdsMatrix(mul.getRhs()))
+    return false;
+  TermBuilder build(op);
+  replace(*op, build.contract(mul.getLhs(), mul.getRhs(), op.getReducedAxes()));
+  return true;
 }
 
 /// (X + Y) times b, or a sum of that, for two states X and Y.

@@ -300,3 +300,80 @@ larc.recurrence @key_from_read(%q[K], %k[K], %v[K])
   %o = larc.contract %Sn, %q over K
   larc.yield %Sn, %o
 }
+
+larc.recurrence @ema(%k[K], %g: gate) state(%n[K]) -> (o[K]) {
+  %e = larc.exp %g
+  %a = larc.mul %n, %e
+  %b = larc.add %a, %k
+  larc.yield %b, %b
+}
+
+larc.recurrence @whole(%k[K], %v[V], %g: gate) state(%n[K, V]) -> (o[K, V]) {
+  %e = larc.exp %g
+  %a = larc.mul %n, %e
+  %w = larc.mul %k, %v
+  %b = larc.add %a, %w
+  larc.yield %b, %b
+}
+
+larc.recurrence @reduced(%q[K], %k[K], %v[V], %g: gate) state(%n[K, V]) -> (o[V]) {
+  %e = larc.exp %g
+  %a = larc.mul %n, %e
+  %w = larc.mul %k, %v
+  %b = larc.add %a, %w
+  %c = larc.mul %b, %q
+  %o = larc.reduce sum %c over K
+  larc.yield %b, %o
+}
+
+larc.recurrence @heads(%q[h, K], %k[h, K], %v[h, V], %g[h]: gate) state(%n[h, K, V]) -> (o[h, V]) {
+  %e = larc.exp %g
+  %a = larc.mul %n, %e
+  %w = larc.mul %k, %v
+  %b = larc.add %a, %w
+  %o = larc.contract %b, %q over K
+  larc.yield %b, %o
+}
+
+larc.recurrence @ttt(%q[K], %k[K]: unit(K), %v[V], %eta: coefficient) state(%W[K, V]) attributes(b = period(16)) -> (o[V]) {
+  %A = larc.anchor %W
+  %p = larc.contract %A, %k over K
+  %e = larc.sub %p, %v
+  %s = larc.mul %eta, %e
+  %g = larc.mul %k, %s
+  %Wn = larc.sub %W, %g
+  %o = larc.contract %Wn, %q over K
+  larc.yield %Wn, %o
+}
+
+larc.recurrence @hgrn(%f[K]: gate, %x[K], %g[K]) state(%h[K]) -> (o[K]) {
+  %a = larc.exp %f
+  %m = larc.expm1 %f
+  %b = larc.neg %m
+  %hd = larc.mul %a, %h
+  %w = larc.mul %b, %x
+  %hn = larc.add %hd, %w
+  %s = larc.sigmoid %g
+  %o = larc.mul %s, %hn
+  larc.yield %hn, %o
+}
+
+larc.recurrence @minus(%q[K], %k[K], %v[V], %b[K]: coefficient) state(%S[K, V]) -> (o[V]) {
+  %d = larc.mul %b, %S
+  %T = larc.sub %S, %d
+  %w = larc.mul %k, %v
+  %U = larc.add %T, %w
+  %o = larc.contract %U, %q over K
+  larc.yield %U, %o
+}
+
+larc.recurrence @factored(%q[K], %k[K], %v[V], %b[K]: coefficient, %c[V]: coefficient, %d: coefficient) state(%S[K, V]) -> (o[V]) {
+  %bc = larc.mul %b, %c
+  %T = larc.mul %bc, %S
+  %e = larc.mul %d, %T
+  %U = larc.sub %T, %e
+  %w = larc.mul %k, %v
+  %X = larc.add %U, %w
+  %o = larc.contract %X, %q over K
+  larc.yield %X, %o
+}

@@ -161,7 +161,8 @@ def Distribute : Larc_RecurrencePass<"larc-distribute"> {
     - a contraction of a state over several axes, with a product of one array for each, sums over one axis after
       the other;
     - a contraction over an axis of known size up to 16 that is added to a state becomes a sum of products;
-    - e to the sum of two arrays that scales a state is the product of two powers.
+    - e to the sum of two arrays that scales a state is the product of two powers;
+    - two multiples of one state that are added are one multiple, and the sum of its product with an array is a contraction.
 
     Squares are written out: |h - a p|^2 with p over two axes becomes |h|^2 - 2 a (p h) + a^2 |p|^2,
     which does not assume that p has length 1.
