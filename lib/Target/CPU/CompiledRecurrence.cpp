@@ -10,6 +10,8 @@
 
 #include "Compiler.h"
 #include "ObjectCache.h"
+#include "Segments.h"
+#include "TaskRunner.h"
 #include "larc/Runtime/Recurrent.h"
 #include "larc/Support/Error.h"
 
@@ -77,26 +79,14 @@ void CPUOptions::print(llvm::raw_ostream &os) const {
 // CompiledRecurrence
 //===----------------------------------------------------------------------===//
 
-namespace {
-struct FreeDeleter {
-  void operator()(void *memory) const { std::free(memory); }
-};
-using Scratch = std::unique_ptr<void, FreeDeleter>;
-} // namespace
-
 struct CompiledRecurrence::Impl {
-  using EntryFn = void (*)(const larc_call *, int64_t, int64_t, void *);
-
   CPUOptions options;
   std::unique_ptr<llvm::orc::LLJIT> jit;
-  EntryFn entry = nullptr;
-  int64_t scratchBytes = 0, blocks = 1;
+  Kernel kernel;
   TokenCost cost;
-  /// Made for the number of threads of the last run.
-  std::unique_ptr<llvm::DefaultThreadPool> pool;
-  unsigned poolThreads = 0;
-  /// One a thread, kept between runs.
-  std::vector<Scratch> scratch;
+  TaskRunner runner;
+  /// Compiled for the first run in segments.
+  std::unique_ptr<SegmentKernels> segments;
 
   /// Links `code`, which was compiled from the recurrence called `symbol`.
   llvm::Error load(CachedObject code, StringRef symbol,
@@ -104,16 +94,8 @@ struct CompiledRecurrence::Impl {
   /// Reads what `writeMetadata` wrote.
   llvm::Error readMetadata(StringRef text);
 
-  llvm::Error reserveScratch(unsigned threads) {
-    while (scratch.size() < threads) {
-      void *memory = std::aligned_alloc(64, (scratchBytes + 63) / 64 * 64);
-      if (!memory)
-        return makeFault("out of memory: no " + Twine(scratchBytes) +
-                         " bytes of workspace");
-      scratch.emplace_back(memory);
-    }
-    return llvm::Error::success();
-  }
+  /// How a call of sequences of up to `tokens` tokens is cut.
+  SegmentPlan planSegments(const Problem &problem, unsigned threads) const;
 };
 
 /// What is kept of a recurrence beside its object file, as JSON.
@@ -143,12 +125,15 @@ llvm::Error CompiledRecurrence::Impl::readMetadata(StringRef text) {
 CompiledRecurrence::CompiledRecurrence() : impl(std::make_unique<Impl>()) {}
 CompiledRecurrence::~CompiledRecurrence() = default;
 TokenCost CompiledRecurrence::getTokenCost() const { return impl->cost; }
-CallPlan CompiledRecurrence::getPlan(const Problem &, unsigned) const {
-  return {impl->options.chunkSize, impl->options.segments, std::nullopt};
+CallPlan CompiledRecurrence::getPlan(const Problem &problem,
+                                     unsigned threads) const {
+  return {getChunkSize(impl->options),
+          impl->planSegments(problem, threads).segments, std::nullopt};
 }
 int64_t CompiledRecurrence::getWorkspaceBytes() const {
-  return impl->scratchBytes;
+  return impl->kernel.scratchBytes;
 }
+const Kernel &CompiledRecurrence::getKernel() const { return impl->kernel; }
 
 llvm::Error
 CompiledRecurrence::Impl::load(CachedObject code, StringRef symbol,
@@ -171,9 +156,9 @@ CompiledRecurrence::Impl::load(CachedObject code, StringRef symbol,
   auto blocksSymbol = jit->lookup(name + "_blocks");
   if (!blocksSymbol)
     return blocksSymbol.takeError();
-  entry = entrySymbol->toPtr<EntryFn>();
-  scratchBytes = *scratchBytesSymbol->toPtr<const int64_t *>();
-  blocks = *blocksSymbol->toPtr<const int64_t *>();
+  kernel.entry = entrySymbol->toPtr<decltype(Kernel::entry)>();
+  kernel.scratchBytes = *scratchBytesSymbol->toPtr<const int64_t *>();
+  kernel.blocks = *blocksSymbol->toPtr<const int64_t *>();
   return llvm::Error::success();
 }
 
@@ -217,6 +202,24 @@ static void warnOfCache(MLIRContext *context, llvm::Error error) {
 FailureOr<std::unique_ptr<CompiledRecurrence>>
 CompiledRecurrence::compile(RecurrenceOp recurrence, const CPUOptions &options,
                             const CompileHooks &hooks) {
+  // The code is the same however sequences are cut.
+  CPUOptions uncut = options;
+  uncut.segments = 0;
+  auto result = compileKernel(recurrence, uncut, hooks);
+  if (failed(result) || options.segments <= 1)
+    return result;
+  (*result)->impl->options = options;
+  auto segments = SegmentKernels::compile(recurrence, uncut, hooks);
+  if (failed(segments))
+    return failure();
+  (*result)->impl->segments = std::move(*segments);
+  return result;
+}
+
+FailureOr<std::unique_ptr<CompiledRecurrence>>
+CompiledRecurrence::compileKernel(RecurrenceOp recurrence,
+                                  const CPUOptions &options,
+                                  const CompileHooks &hooks) {
   auto report = [&](llvm::Error error) -> LogicalResult {
     return recurrence.emitError() << llvm::toString(std::move(error));
   };
@@ -382,37 +385,25 @@ private:
 
 } // namespace
 
+SegmentPlan CompiledRecurrence::Impl::planSegments(const Problem &problem,
+                                                   unsigned threads) const {
+  SegmentPlan plan;
+  plan.segments = std::max<int64_t>(options.segments, 1);
+  plan.alignment = std::max<int64_t>(options.chunkSize, 1);
+  if (segments)
+    plan.firstShare = segments->getFirstShare(cost);
+  return plan;
+}
+
 llvm::Error CompiledRecurrence::run(Problem &problem, TensorMap &results,
                                     unsigned threads) {
   CallBuilder builder(problem, results);
   if (llvm::Error error = builder.build())
     return error;
-  int64_t tasks = problem.numSequences * problem.heads * impl->blocks;
-  if (tasks == 0)
-    return llvm::Error::success();
-  if (threads == 0)
-    threads = llvm::hardware_concurrency().compute_thread_count();
-  threads = static_cast<unsigned>(std::min<int64_t>(threads, tasks));
-  if (llvm::Error error = impl->reserveScratch(threads))
-    return error;
-  if (threads == 1) {
-    impl->entry(&builder.call, 0, tasks, impl->scratch[0].get());
-    return llvm::Error::success();
-  }
-  if (impl->poolThreads != threads) {
-    impl->pool = std::make_unique<llvm::DefaultThreadPool>(
-        llvm::hardware_concurrency(threads - 1));
-    impl->poolThreads = threads;
-  }
-  // Tasks differ in length when sequences do: each thread takes the next one.
-  std::atomic<int64_t> next{0};
-  auto work = [&](unsigned thread) {
-    for (int64_t task; (task = next.fetch_add(1)) < tasks;)
-      impl->entry(&builder.call, task, task + 1, impl->scratch[thread].get());
-  };
-  for (unsigned thread = 1; thread < threads; ++thread)
-    impl->pool->async([&work, thread] { work(thread); });
-  work(0);
-  impl->pool->wait();
-  return llvm::Error::success();
+  SegmentPlan plan = impl->planSegments(problem, threads);
+  if (plan.segments == 1)
+    return impl->runner.run(Job{impl->kernel, builder.call}, threads);
+  return impl->segments->run(impl->kernel, builder.call,
+                             problem.packed ? 0 : problem.tokens, plan,
+                             impl->runner, threads);
 }

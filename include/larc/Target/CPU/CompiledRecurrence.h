@@ -16,6 +16,8 @@
 
 namespace larc {
 
+struct Kernel;
+
 /// The forms that are compiled: a loop over tokens, and one over chunks of
 /// them.
 enum class CPUForm { Recurrent, Chunk };
@@ -90,8 +92,15 @@ public:
   /// Scratch bytes a thread.
   int64_t getWorkspaceBytes() const;
 
+  /// The entry point, for runs of several kernels.
+  const Kernel &getKernel() const;
+
 private:
   CompiledRecurrence();
+  /// Compiles, or loads, what runs whole sequences.
+  static mlir::FailureOr<std::unique_ptr<CompiledRecurrence>>
+  compileKernel(RecurrenceOp recurrence, const CPUOptions &options,
+                const CompileHooks &hooks);
   struct Impl;
   std::unique_ptr<Impl> impl;
 };
