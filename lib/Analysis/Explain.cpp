@@ -340,6 +340,8 @@ void Explainer::explainChunk() {
 
 void Explainer::explainCarry() {
   heading("Carried from chunk to chunk");
+  if (getTransitions().empty())
+    line("nothing");
   for (const StateTransition &transition : getTransitions()) {
     ArrayType type = cast<ArrayType>(
         prepared.getStateArguments()[transition.state].getType());
@@ -395,6 +397,8 @@ void Explainer::explainWork() {
   printWork("recurrent form", countRecurrentFlops(decomposed), tokenBytes);
   Work chunkBytes = tokenBytes;
   printWork("chunk form", countChunkFlops(analysis), chunkBytes);
+  if (getTransitions().empty())
+    return;
   line("bytes are those of operands and outputs; the state adds " +
        math(stateBytes.print(options.markdown)) +
        " a token of the recurrent form, and as much a chunk of the other, "
@@ -471,8 +475,7 @@ void Explainer::explainObstacles() {
       line(code(nameOf(transition.state)) + ": " + advice);
   }
   if (!any)
-    line("nothing: all states are of classes with matrix products or prefix "
-         "scans");
+    line("nothing: no state needs a loop over whole tokens");
 }
 
 //===----------------------------------------------------------------------===//
