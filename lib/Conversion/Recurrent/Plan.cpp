@@ -178,8 +178,9 @@ void RecurrentPlan::orderScan() {
 // Blocks of columns
 //===----------------------------------------------------------------------===//
 
-/// Whether a step or scan computes each index of `axis` by itself.
-static bool isIndependent(Operation *op, StringAttr axis) {
+/// Whether a step or scan computes each index of `axis` by itself and, unless
+/// `mayRepeat`, next to nothing that has no such index.
+static bool isIndependent(Operation *op, StringAttr axis, bool mayRepeat) {
   WalkResult walked = op->walk([&](Operation *inner) -> WalkResult {
     bool touches = false;
     if (auto reduction = dyn_cast<ReductionOpInterface>(inner))
@@ -192,7 +193,7 @@ static bool isIndependent(Operation *op, StringAttr axis) {
       touches = fold.getAxisAttr() == axis;
     // Loops without the axis would run once for each block.
     else if (auto nest = dyn_cast<NestOp>(inner))
-      touches = nest.getAxes().size() > 1 &&
+      touches = !mayRepeat && nest.getAxes().size() > 1 &&
                 !llvm::is_contained(nest.getAxes(), axis);
     else if (auto scores = dyn_cast<chunk::ScoresOp>(inner))
       touches = llvm::is_contained(scores.getAxes(), axis) ||
@@ -227,8 +228,8 @@ void RecurrentPlan::chooseBlocks(int64_t cacheBytes, int64_t blockColumns) {
     ArrayType type =
         ArrayType::ofAxes(recurrence.getContext(), (*states.begin()).getAxes());
     if (!everyTensor || getOrder(type).back() != axis ||
-        !isIndependent(recurrence, axis) ||
-        (scan && !isIndependent(scan, axis)))
+        !isIndependent(recurrence, axis, /*mayRepeat=*/bool(scan)) ||
+        (scan && !isIndependent(scan, axis, /*mayRepeat=*/true)))
       continue;
     int64_t size = getSize(axis), best = 0;
     for (int64_t block = lanes; block < size; block += lanes)
@@ -269,8 +270,12 @@ RecurrentPlan::getBufferShape(ArrayRef<StringAttr> axes) const {
       size = llvm::alignTo(size, getTokenPadding());
       hasTokens = true;
     }
-  if (hasTokens && shape.size() > 1 &&
-      shape.back() * computeType.getWidth() / 8 % aliasingBytes == 0)
+  if (!hasTokens || shape.size() < 2)
+    return shape;
+  // Rows start at vectors.
+  if (shape.back() > lanes)
+    shape.back() = llvm::alignTo(shape.back(), lanes);
+  if (shape.back() * computeType.getWidth() / 8 % aliasingBytes == 0)
     shape.back() += lanes;
   return shape;
 }
