@@ -117,8 +117,8 @@ public:
     if (layout != layouts.end())
       axes = layout->second;
     // Outermost in memory.
-    std::stable_partition(axes.begin(), axes.end(), [&](StringAttr axis) {
-      return tokens.contains(axis);
+    llvm::stable_sort(axes, [&](StringAttr lhs, StringAttr rhs) {
+      return tokens.contains(lhs) && !tokens.contains(rhs);
     });
     if (axes.size() > 1) {
       // Lanes go along the axis that is summed over least often; of equals,
