@@ -116,10 +116,13 @@ public:
     auto layout = layouts.find(space);
     if (layout != layouts.end())
       axes = layout->second;
-    // Outermost in memory.
-    llvm::stable_sort(axes, [&](StringAttr lhs, StringAttr rhs) {
-      return tokens.contains(lhs) && !tokens.contains(rhs);
-    });
+    // Token axes are outermost in memory.
+    SmallVector<StringAttr> others;
+    llvm::copy_if(axes, std::back_inserter(others),
+                  [&](StringAttr axis) { return !tokens.contains(axis); });
+    llvm::erase_if(axes,
+                   [&](StringAttr axis) { return !tokens.contains(axis); });
+    llvm::append_range(axes, others);
     if (axes.size() > 1) {
       // Lanes go along the axis that is summed over least often; of equals,
       // along the last in memory that has at least a vector of lanes.
