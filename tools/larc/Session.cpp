@@ -282,8 +282,33 @@ llvm::Expected<Form> Session::resolveForm(Form form, bool gradients) {
   return form;
 }
 
-Form Session::chooseForm(Form form, const Problem &) const {
-  return form == Form::Auto ? Form::Recurrent : form;
+Form Session::chooseForm(Form form, Problem &problem) {
+  if (form != Form::Auto)
+    return form;
+  return chooseCall(problem, Form::Auto).form == CPUForm::Chunk
+             ? Form::Chunk
+             : Form::Recurrent;
+}
+
+FormChoice Session::chooseCall(Problem &problem, Form form) {
+  CPUOptions types = CPUOptions::of(problem);
+  std::string key;
+  llvm::raw_string_ostream os(key);
+  types.print(os);
+  problem.recurrence->print(os);
+  auto it = costs.find(key);
+  if (it == costs.end()) {
+    PhaseTimer::Scope scope(timer, "choose form");
+    mlir::FailureOr<CostModel> made =
+        CostModel::create(problem.recurrence, types);
+    // What cannot be counted cannot be compiled either, which says why.
+    if (mlir::failed(made))
+      return {};
+    it = costs.try_emplace(key, std::move(*made)).first;
+  }
+  setFormOptions(types, form);
+  return it->second.choose(CallShape::of(problem, options.threads), types,
+                           form == Form::Auto);
 }
 
 static bool hasGate(RecurrenceOp recurrence) {
@@ -356,6 +381,8 @@ llvm::Expected<Compiled *> Session::getCompiled(const SpecChoice &spec,
                                                 Problem &problem, Form form) {
   CPUOptions types = CPUOptions::of(problem);
   setFormOptions(types, form);
+  if (form == Form::Chunk && types.chunkSize == 0)
+    types.chunkSize = chooseCall(problem, form).chunkSize;
   // What the code depends on, as text.
   std::string key;
   llvm::raw_string_ostream os(key);

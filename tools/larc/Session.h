@@ -15,6 +15,7 @@
 #include "larc/Execution/Problem.h"
 #include "larc/Specs/Specs.h"
 #include "larc/Target/CPU/CompiledRecurrence.h"
+#include "larc/Target/CPU/CostModel.h"
 
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/MLIRContext.h"
@@ -79,7 +80,7 @@ public:
   llvm::Expected<Form> resolveForm(Form form, bool gradients);
 
   /// The form of a resolved one that computes `problem`: what `Auto` chooses.
-  Form chooseForm(Form form, const Problem &problem) const;
+  Form chooseForm(Form form, Problem &problem);
 
   /// Binds tensors to the spec with the command line's conversions;
   /// `defaultDType` is that of random inputs. Prints the IR that
@@ -114,6 +115,8 @@ public:
   PhaseTimer &getTimer() { return timer; }
 
 private:
+  /// What the cost model makes of a call in `form`, or in any.
+  FormChoice chooseCall(Problem &problem, Form form);
   llvm::Expected<RecurrenceOp> getSpec(llvm::StringRef name);
   llvm::Error checkAttributes(RecurrenceOp recurrence) const;
 
@@ -123,6 +126,7 @@ private:
   PhaseTimer timer;
   std::map<std::string, LoadedSpec, std::less<>> specs;
   std::map<std::string, Compiled> compiled;
+  std::map<std::string, CostModel> costs;
   std::vector<std::string> printedNotes;
   /// The first line of the last error that was printed as a diagnostic.
   std::string lastDiagnostic;

@@ -38,6 +38,8 @@ struct RecurrentOptions {
   unsigned blockColumns = 0;
 };
 
+/// From a flat, bound recurrence to the nests of a token.
+void buildRecurrentNests(mlir::OpPassManager &pm);
 /// From a flat, bound recurrence to the token loop and its entry point, in the
 /// dialects that `buildLoopsToLLVM` takes.
 void buildRecurrentPipeline(mlir::OpPassManager &pm,
@@ -45,6 +47,8 @@ void buildRecurrentPipeline(mlir::OpPassManager &pm,
 /// From a flat, bound recurrence to chunks of at most `chunkSize` tokens, in
 /// the chunk dialect.
 void buildChunkDerivation(mlir::OpPassManager &pm, int64_t chunkSize);
+/// From a flat, bound recurrence to the nests of such chunks.
+void buildChunkNests(mlir::OpPassManager &pm, int64_t chunkSize);
 /// What `buildRecurrentPipeline` does, for such chunks.
 void buildChunkPipeline(mlir::OpPassManager &pm,
                         const RecurrentOptions &options, int64_t chunkSize);

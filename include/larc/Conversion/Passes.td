@@ -143,4 +143,18 @@ def ExpandVectorMath : Pass<"larc-expand-vector-math"> {
                            "::mlir::LLVM::LLVMDialect"];
 }
 
+def CountWork : Pass<"larc-count-work", "::mlir::ModuleOp"> {
+  let summary = "prints what a program makes a processor do";
+  let description = [{
+    Prints, to standard output, the counts of each kind of work in a task, a chunk, a token and a pair of
+    tokens, from which the cost model predicts times (docs/cost-model.md). The recurrences must be bound and in
+    nests; of one with a `chunk.scan` the scan's work is counted.
+  }];
+  let options = [
+    Option<"computeType", "compute-type", "std::string", [{"f32"}],
+           "f32 or f64">,
+    Option<"vectorBits", "vector-bits", "unsigned", "512",
+           "bits of a vector register">];
+}
+
 #endif // LARC_CONVERSION_PASSES_TD

@@ -38,14 +38,18 @@ static PassOptions convertOptions(const RecurrentOptions &options) {
   return result;
 }
 
-void larc::buildRecurrentPipeline(OpPassManager &pm,
-                                  const RecurrentOptions &options) {
+void larc::buildRecurrentNests(OpPassManager &pm) {
   OpPassManager &recurrence = pm.nest<RecurrenceOp>();
   recurrence.addPass(createDecompose());
   recurrence.addPass(createFactor());
   recurrence.addPass(createCSEPass());
   recurrence.addPass(createCanonicalizerPass());
   recurrence.addPass(createFormNests());
+}
+
+void larc::buildRecurrentPipeline(OpPassManager &pm,
+                                  const RecurrentOptions &options) {
+  buildRecurrentNests(pm);
   pm.addPass(createConvertLarcToLoops(
       convertOptions<ConvertLarcToLoopsOptions>(options)));
   pm.addPass(createEmitEntry(convertOptions<EmitEntryOptions>(options)));
@@ -60,15 +64,19 @@ void larc::buildChunkDerivation(OpPassManager &pm, int64_t chunkSize) {
   scan.addPass(createCanonicalizerPass());
 }
 
-void larc::buildChunkPipeline(OpPassManager &pm,
-                              const RecurrentOptions &options,
-                              int64_t chunkSize) {
+void larc::buildChunkNests(OpPassManager &pm, int64_t chunkSize) {
   buildChunkDerivation(pm, chunkSize);
   OpPassManager &scan = pm.nest<chunk::ScanOp>();
   scan.addPass(chunk::createSplitBlocks());
   scan.addPass(createCSEPass());
   scan.addPass(createCanonicalizerPass());
   pm.addPass(createFormNests());
+}
+
+void larc::buildChunkPipeline(OpPassManager &pm,
+                              const RecurrentOptions &options,
+                              int64_t chunkSize) {
+  buildChunkNests(pm, chunkSize);
   pm.addPass(createConvertChunkToLoops(
       convertOptions<ConvertChunkToLoopsOptions>(options)));
   pm.addPass(createEmitEntry(convertOptions<EmitEntryOptions>(options)));

@@ -14,6 +14,7 @@
 #include "TaskRunner.h"
 #include "larc/Runtime/Recurrent.h"
 #include "larc/Support/Error.h"
+#include "larc/Target/CPU/CostModel.h"
 
 #include "mlir/IR/Diagnostics.h"
 #include "llvm/Config/llvm-config.h"
@@ -87,6 +88,10 @@ struct CompiledRecurrence::Impl {
   TaskRunner runner;
   /// Compiled for the first run in segments.
   std::unique_ptr<SegmentKernels> segments;
+  /// That sequences cannot be cut is found out once.
+  bool isWhole = false;
+  /// Made for the first call that it is asked about.
+  std::optional<CostModel> costs;
 
   /// Links `code`, which was compiled from the recurrence called `symbol`.
   llvm::Error load(CachedObject code, StringRef symbol,
@@ -94,8 +99,9 @@ struct CompiledRecurrence::Impl {
   /// Reads what `writeMetadata` wrote.
   llvm::Error readMetadata(StringRef text);
 
-  /// How a call of sequences of up to `tokens` tokens is cut.
-  SegmentPlan planSegments(const Problem &problem, unsigned threads) const;
+  /// How to carry out a call, by the cost model.
+  FormChoice choose(const Problem &problem, unsigned threads);
+  SegmentPlan planSegments(Problem &problem, unsigned threads);
 };
 
 /// What is kept of a recurrence beside its object file, as JSON.
@@ -127,8 +133,11 @@ CompiledRecurrence::~CompiledRecurrence() = default;
 TokenCost CompiledRecurrence::getTokenCost() const { return impl->cost; }
 CallPlan CompiledRecurrence::getPlan(const Problem &problem,
                                      unsigned threads) const {
-  return {getChunkSize(impl->options),
-          impl->planSegments(problem, threads).segments, std::nullopt};
+  FormChoice choice = impl->choose(problem, threads);
+  CallPlan plan{choice.chunkSize, choice.segments, std::nullopt};
+  if (choice.milliseconds > 0.0)
+    plan.milliseconds = choice.milliseconds;
+  return plan;
 }
 int64_t CompiledRecurrence::getWorkspaceBytes() const {
   return impl->kernel.scratchBytes;
@@ -385,13 +394,58 @@ private:
 
 } // namespace
 
-SegmentPlan CompiledRecurrence::Impl::planSegments(const Problem &problem,
-                                                   unsigned threads) const {
+FormChoice CompiledRecurrence::Impl::choose(const Problem &problem,
+                                            unsigned threads) {
+  FormChoice fixed;
+  fixed.form = options.form;
+  fixed.chunkSize = getChunkSize(options);
+  fixed.segments = std::max<int64_t>(options.segments, 1);
+  if (!costs) {
+    RecurrenceOp recurrence = problem.recurrence;
+    ScopedDiagnosticHandler quiet(recurrence.getContext(),
+                                  [](Diagnostic &) { return success(); });
+    FailureOr<CostModel> made = CostModel::create(recurrence, options);
+    if (failed(made))
+      return fixed;
+    costs = std::move(*made);
+  }
+  CPUOptions given = options;
+  given.chunkSize = fixed.chunkSize;
+  if (isWhole)
+    given.segments = 1;
+  return costs->choose(CallShape::of(problem, threads), given,
+                       /*anyForm=*/false);
+}
+
+SegmentPlan CompiledRecurrence::Impl::planSegments(Problem &problem,
+                                                   unsigned threads) {
   SegmentPlan plan;
-  plan.segments = std::max<int64_t>(options.segments, 1);
-  plan.alignment = std::max<int64_t>(options.chunkSize, 1);
-  if (segments)
-    plan.firstShare = segments->getFirstShare(cost);
+  plan.alignment = std::max<int64_t>(getChunkSize(options), 1);
+  int64_t longest = 0, tokens = 0;
+  for (int64_t n = 0; n < problem.numSequences; ++n) {
+    longest = std::max(longest, problem.getLength(n));
+    tokens += problem.getLength(n);
+  }
+  // Nothing to ask where every thread has its share of work anyway.
+  bool isBalanced = longest * threads <= tokens * problem.heads * kernel.blocks;
+  bool isFixed = options.form == CPUForm::Recurrent || threads == 1 ||
+                 isBalanced || isWhole;
+  if (options.segments == 1 || (options.segments == 0 && isFixed))
+    return plan;
+  FormChoice choice = choose(problem, threads);
+  plan.segments = choice.segments;
+  plan.firstShare = choice.firstShare;
+  if (plan.segments == 1 || segments)
+    return plan;
+  ScopedDiagnosticHandler quiet(problem.module->getContext(),
+                                [](Diagnostic &) { return success(); });
+  auto made = SegmentKernels::compile(problem.recurrence, options, {});
+  if (succeeded(made)) {
+    segments = std::move(*made);
+    return plan;
+  }
+  isWhole = true;
+  plan.segments = 1;
   return plan;
 }
 
@@ -400,6 +454,16 @@ llvm::Error CompiledRecurrence::run(Problem &problem, TensorMap &results,
   CallBuilder builder(problem, results);
   if (llvm::Error error = builder.build())
     return error;
+  if (threads == 0)
+    threads = llvm::hardware_concurrency().compute_thread_count();
+  // Waking other threads takes as long as that much work.
+  constexpr double serialFlops = 1e6;
+  double tokens = 0.0;
+  for (int64_t n = 0; n < problem.numSequences; ++n)
+    tokens += static_cast<double>(problem.getLength(n));
+  if (impl->cost.flops * tokens * static_cast<double>(problem.heads) <
+      serialFlops)
+    threads = 1;
   SegmentPlan plan = impl->planSegments(problem, threads);
   if (plan.segments == 1)
     return impl->runner.run(Job{impl->kernel, builder.call}, threads);

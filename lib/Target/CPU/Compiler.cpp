@@ -92,9 +92,8 @@ int64_t larc::getChunkSize(const CPUOptions &options) {
 
 static std::string spellType(DType type) { return getName(type).str(); }
 
-static RecurrentOptions
-makeRecurrentOptions(const CPUOptions &options,
-                     const llvm::TargetMachine &machine) {
+RecurrentOptions larc::makeRecurrentOptions(const CPUOptions &options,
+                                            unsigned vectorBits) {
   RecurrentOptions result;
   result.computeType = spellType(options.computeType);
   for (DType type : options.operandTypes)
@@ -103,7 +102,7 @@ makeRecurrentOptions(const CPUOptions &options,
     result.constantTypes.push_back(spellType(type));
   for (DType type : options.outputTypes)
     result.outputTypes.push_back(spellType(type));
-  result.vectorBits = getVectorBits(machine);
+  result.vectorBits = vectorBits;
   return result;
 }
 
@@ -149,10 +148,12 @@ FailureOr<CompiledModule> larc::compileToLLVM(RecurrenceOp recurrence,
   enablePrinting(pm, hooks);
   pm.enableTiming(timing);
   if (options.form == CPUForm::Chunk)
-    buildChunkPipeline(pm, makeRecurrentOptions(options, machine),
+    buildChunkPipeline(pm,
+                       makeRecurrentOptions(options, getVectorBits(machine)),
                        getChunkSize(options));
   else
-    buildRecurrentPipeline(pm, makeRecurrentOptions(options, machine));
+    buildRecurrentPipeline(
+        pm, makeRecurrentOptions(options, getVectorBits(machine)));
   buildLoopsToLLVM(pm);
   if (failed(pm.run(*module)))
     return failure();

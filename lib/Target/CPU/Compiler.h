@@ -9,6 +9,7 @@
 #ifndef LARC_LIB_TARGET_CPU_COMPILER_H
 #define LARC_LIB_TARGET_CPU_COMPILER_H
 
+#include "larc/Conversion/Passes.h"
 #include "larc/Target/CPU/CompiledRecurrence.h"
 
 #include "mlir/Support/Timing.h"
@@ -31,6 +32,10 @@ getTargetMachineBuilder(llvm::StringRef cpu);
 
 /// Bits of the widest vector registers that the machine has.
 unsigned getVectorBits(const llvm::TargetMachine &machine);
+
+/// The options of the pipelines.
+RecurrentOptions makeRecurrentOptions(const CPUOptions &options,
+                                      unsigned vectorBits);
 
 /// What a recurrence compiles to, and the machine that it is for.
 struct CompiledModule {

@@ -7,15 +7,20 @@
 //===----------------------------------------------------------------------===//
 
 #include "Compiler.h"
+#include "ObjectCache.h"
 #include "larc/Support/Error.h"
 #include "larc/Support/Tensor.h"
+#include "larc/Target/CPU/CostModel.h"
 
 #include "llvm/AsmParser/Parser.h"
+#include "llvm/Support/Format.h"
 #include "llvm/Support/SourceMgr.h"
 #include "llvm/Support/Threading.h"
+#include "llvm/TargetParser/Host.h"
 
 #include <chrono>
 #include <cstring>
+#include <mutex>
 #include <thread>
 
 using namespace mlir;
@@ -94,10 +99,16 @@ static double timeTogether(unsigned threads,
       .count();
 }
 
-llvm::Expected<MachineLimits> larc::measureLimits(DType type,
-                                                  unsigned threads) {
-  if (threads == 0)
-    threads = llvm::hardware_concurrency().compute_thread_count();
+namespace {
+/// The peak loop, and the code that it is part of.
+struct PeakLoop {
+  std::unique_ptr<llvm::orc::LLJIT> jit;
+  void (*run)(int64_t, void *) = nullptr;
+  unsigned lanes = 0;
+};
+} // namespace
+
+static llvm::Expected<PeakLoop> compilePeakLoop(DType type) {
   auto builder = getTargetMachineBuilder("");
   if (!builder)
     return builder.takeError();
@@ -122,35 +133,124 @@ llvm::Expected<MachineLimits> larc::measureLimits(DType type,
   auto symbol = (*jit)->lookup("peak");
   if (!symbol)
     return symbol.takeError();
-  auto *peak = symbol->toPtr<void (*)(int64_t, void *)>();
+  return PeakLoop{std::move(*jit), symbol->toPtr<void (*)(int64_t, void *)>(),
+                  lanes};
+}
 
-  MachineLimits limits;
+/// The best of some bursts, in 10^9 flops a second.
+static double measurePeak(const PeakLoop &loop, unsigned threads, int repeats,
+                          int64_t rounds) {
+  double best = 0.0;
   double flops =
-      2.0 * peakSums * lanes * static_cast<double>(peakRounds) * threads;
-  for (int i = 0; i < peakRepeats; ++i) {
+      2.0 * peakSums * loop.lanes * static_cast<double>(rounds) * threads;
+  for (int i = 0; i < repeats; ++i) {
     double seconds = timeTogether(threads, [&](unsigned) {
       alignas(64) char memory[64] = {};
-      peak(peakRounds, memory);
+      loop.run(rounds, memory);
     });
-    limits.gflops = std::max(limits.gflops, flops / seconds * 1e-9);
+    best = std::max(best, flops / seconds * 1e-9);
   }
+  return best;
+}
 
-  int64_t elements = copyBytes;
+/// The best of some copies of `bytes` bytes, in 10^9 bytes a second.
+static llvm::Expected<double> measureCopy(unsigned threads, int repeats,
+                                          size_t bytes) {
+  auto elements = static_cast<int64_t>(bytes);
   auto from = Tensor::create(DType::Bool, {elements}, "the copy's source");
   if (!from)
     return from.takeError();
   auto to = Tensor::create(DType::Bool, {elements}, "the copy's target");
   if (!to)
     return to.takeError();
-  size_t part = copyBytes / threads;
-  for (int i = 0; i < copyRepeats; ++i) {
+  size_t part = bytes / threads;
+  double best = 0.0;
+  for (int i = 0; i < repeats; ++i) {
     double seconds = timeTogether(threads, [&](unsigned thread) {
       std::memcpy(to->getRawData() + thread * part,
                   from->getRawData() + thread * part, part);
     });
-    limits.copyGBps =
-        std::max(limits.copyGBps,
-                 2.0 * static_cast<double>(part * threads) / seconds * 1e-9);
+    best = std::max(best,
+                    2.0 * static_cast<double>(part * threads) / seconds * 1e-9);
   }
+  return best;
+}
+
+llvm::Expected<MachineLimits> larc::measureLimits(DType type,
+                                                  unsigned threads) {
+  if (threads == 0)
+    threads = llvm::hardware_concurrency().compute_thread_count();
+  llvm::Expected<PeakLoop> loop = compilePeakLoop(type);
+  if (!loop)
+    return loop.takeError();
+  llvm::Expected<double> copy = measureCopy(threads, copyRepeats, copyBytes);
+  if (!copy)
+    return copy.takeError();
+  return MachineLimits{measurePeak(*loop, threads, peakRepeats, peakRounds),
+                       *copy};
+}
+
+//===----------------------------------------------------------------------===//
+// The limits that the cost model goes by
+//===----------------------------------------------------------------------===//
+
+/// A few milliseconds for both.
+static constexpr int quickRepeats = 4;
+static constexpr int64_t quickRounds = 60'000;
+static constexpr size_t quickCopyBytes = size_t(16) << 20;
+/// Where nothing can be measured: a plain core.
+static constexpr MachineLimits fallbackLimits = {100.0, 10.0};
+
+static MachineLimits measureQuickly(DType type) {
+  llvm::Expected<PeakLoop> loop = compilePeakLoop(type);
+  if (!loop) {
+    llvm::consumeError(loop.takeError());
+    return fallbackLimits;
+  }
+  llvm::Expected<double> copy = measureCopy(1, quickRepeats, quickCopyBytes);
+  if (!copy) {
+    llvm::consumeError(copy.takeError());
+    return fallbackLimits;
+  }
+  return {measurePeak(*loop, 1, quickRepeats, quickRounds), *copy};
+}
+
+static std::optional<MachineLimits> parseLimits(llvm::StringRef text) {
+  auto [gflops, copy] = text.split(' ');
+  MachineLimits limits;
+  if (gflops.getAsDouble(limits.gflops) || copy.getAsDouble(limits.copyGBps) ||
+      !(limits.gflops > 0) || !(limits.copyGBps > 0))
+    return std::nullopt;
   return limits;
+}
+
+/// Measures, or takes what an earlier process measured on the same CPU.
+static MachineLimits findLimits(DType type) {
+  ObjectCache cache = ObjectCache::fromEnvironment();
+  std::string key = getBuildIdentity();
+  if (!cache.isEnabled() || key.empty())
+    return measureQuickly(type);
+  key += ("limits of a thread of " + llvm::sys::getHostCPUName() + ", " +
+          getName(type))
+             .str();
+  if (std::optional<CachedObject> kept = cache.load(key))
+    if (std::optional<MachineLimits> limits = parseLimits(kept->metadata))
+      return *limits;
+  MachineLimits limits = measureQuickly(type);
+  std::string text;
+  llvm::raw_string_ostream(text)
+      << llvm::format("%.6g %.6g", limits.gflops, limits.copyGBps);
+  // What cannot be kept is measured again.
+  llvm::consumeError(cache.store(key, "", text));
+  return limits;
+}
+
+MachineLimits larc::getThreadLimits(DType type) {
+  static std::mutex mutex;
+  static std::optional<MachineLimits> known[2];
+  std::lock_guard<std::mutex> lock(mutex);
+  std::optional<MachineLimits> &limits = known[type == DType::F64 ? 1 : 0];
+  if (!limits)
+    limits = findLimits(type);
+  return *limits;
 }

@@ -59,7 +59,6 @@ SegmentKernels::compile(RecurrenceOp recurrence, const CPUOptions &options,
     if (failed(summaryCode))
       return failure();
     level.summaryCode = std::move(*summaryCode);
-    level.flops = level.summaryCode->getTokenCost().flops;
     // As many tokens as there are segments: never chunks.
     CPUOptions compositionOptions = CPUOptions::uniform(
         summary.composition, options.computeType, options.computeType);
@@ -72,12 +71,6 @@ SegmentKernels::compile(RecurrenceOp recurrence, const CPUOptions &options,
     result->levels.push_back(std::move(level));
   }
   return result;
-}
-
-double SegmentKernels::getFirstShare(const TokenCost &cost) const {
-  constexpr double least = 0.25, most = 4.0;
-  return std::clamp(levels.front().flops / std::max(cost.flops, 1.0), least,
-                    most);
 }
 
 //===----------------------------------------------------------------------===//

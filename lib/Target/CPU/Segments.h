@@ -46,10 +46,6 @@ public:
   compile(RecurrenceOp recurrence, const CPUOptions &options,
           const CompileHooks &hooks);
 
-  /// How long the first segment is to the others: as long as it takes to
-  /// summarise one. `cost` is that of the recurrence.
-  double getFirstShare(const TokenCost &cost) const;
-
   /// Runs `call` of `whole`, the recurrence's kernel, in segments. `rowTokens`
   /// is the number of tokens from a sequence to the next in the memory of token
   /// tensors; 0 if sequences are packed.
@@ -60,7 +56,6 @@ public:
 private:
   struct Level {
     std::unique_ptr<CompiledRecurrence> summaryCode, compositionCode;
-    double flops = 0.0;
     llvm::SmallVector<unsigned> kept, states, identities;
     /// Elements of each state of the summary, kept ones first.
     llvm::SmallVector<int64_t> sizes;
