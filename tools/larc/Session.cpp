@@ -11,6 +11,7 @@
 #include "CommandLine.h"
 #include "Dims.h"
 
+#include "larc/Analysis/Summaries.h"
 #include "larc/Conversion/Passes.h"
 #include "larc/Dialect/Larc/Transforms/Flatten.h"
 #include "larc/Execution/Compare.h"
@@ -392,6 +393,10 @@ llvm::Expected<Compiled *> Session::getCompiled(const SpecChoice &spec,
   auto it = compiled.find(key);
   if (it != compiled.end())
     return &it->second;
+  if (types.segments > 1 && mlir::failed(summarize(problem.recurrence)))
+    return makeUsageFault("option '--segments' cannot be honoured: spec " +
+                          quoteName(spec.name) +
+                          " has states that do not compose");
   PhaseTimer::Scope scope(timer, "compile");
   Clock::time_point start = Clock::now();
   mlir::FailureOr<std::unique_ptr<CompiledRecurrence>> code =

@@ -34,7 +34,11 @@ WorkVector ProgramWork::getTotal(int64_t tokens) const {
   double chunks = 0.0, pairs = 0.0;
   auto count = static_cast<double>(tokens);
   if (chunkSize > 0) {
-    int64_t whole = tokens / chunkSize, tail = tokens % chunkSize;
+    // Products take tiles of eight rows, in the last chunk, too.
+    constexpr int64_t rows = 8;
+    int64_t whole = tokens / chunkSize;
+    int64_t tail = llvm::alignTo(tokens % chunkSize, rows);
+    count = static_cast<double>(whole * chunkSize + tail);
     chunks = static_cast<double>(whole + (tail != 0 ? 1 : 0));
     pairs = static_cast<double>(whole * chunkSize * chunkSize + tail * tail);
   }

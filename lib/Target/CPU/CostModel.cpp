@@ -41,7 +41,7 @@ static constexpr Calibration calibrations[numWorkKinds] = {
     {WorkKind::Running, 4.0, 2.58},   {WorkKind::State, 1.43, 0.0},
     {WorkKind::Row, 0.0, 5.3},        {WorkKind::Launch, 0.0, 0.0},
     {WorkKind::Step, 0.0, 13.4},      {WorkKind::Solve, 2.0, 1.31},
-    {WorkKind::StepLaunch, 0.0, 4.7}, {WorkKind::Copy, 1.43, 6.0},
+    {WorkKind::StepLaunch, 0.0, 4.7}, {WorkKind::Copy, 1.43, 1.0},
     {WorkKind::Memory, 0.0, 0.0},
 };
 /// Seconds that a task takes to start, and one wave of tasks on several
@@ -49,6 +49,8 @@ static constexpr Calibration calibrations[numWorkKinds] = {
 static constexpr double taskSeconds = 0.3e-6, waveSeconds = 6e-6;
 /// Segments cost code, memory and some accuracy: they must save as much.
 static constexpr double segmentsGain = 0.9;
+/// Where the forms are as fast, the token loop is simpler.
+static constexpr double chunksGain = 0.97;
 /// A segment of fewer tokens is not worth its composition.
 static constexpr int64_t leastSegment = 64;
 
@@ -406,7 +408,8 @@ FormChoice CostModel::choose(const CallShape &shape, const CPUOptions &options,
     whole.chunkSize = chunkSize;
     whole.milliseconds = impl->predict(shape, chunkSize) * 1e3;
     FormChoice choice = impl->chooseSegments(shape, options, whole);
-    if (!best || choice.milliseconds < best->milliseconds)
+    double gain = best && best->form != choice.form ? chunksGain : 1.0;
+    if (!best || choice.milliseconds < best->milliseconds * gain)
       best = choice;
   }
   if (best)
