@@ -72,10 +72,8 @@ void ProgramWork::print(raw_ostream &os) const {
 // Counting
 //===----------------------------------------------------------------------===//
 
-namespace {
-
 /// The exponentials that an elementwise operation's time is.
-double getFunctionWeight(Operation *op) {
+static double getFunctionWeight(Operation *op) {
   return llvm::TypeSwitch<Operation *, double>(op)
       .Case<ExpOp, Expm1Op>([](auto) { return 1.0; })
       .Case<DivOp, ReciprocalOp, SqrtOp>([](auto) { return 0.5; })
@@ -87,6 +85,8 @@ double getFunctionWeight(Operation *op) {
       .Case<SinOp, CosOp>([](auto) { return 20.0; })
       .Default([](auto) { return 0.0; });
 }
+
+namespace {
 
 class Counter {
 public:

@@ -142,7 +142,7 @@ const ProgramWork *CostModel::Impl::getWork(FormWork &forms, ModuleOp module,
       countForm(getRecurrence(module), getOptions(types), chunkSize);
   if (failed(counted))
     return nullptr;
-  return &forms.try_emplace(chunkSize, std::move(*counted)).first->second;
+  return &forms.try_emplace(chunkSize, *counted).first->second;
 }
 
 std::vector<LevelWork> &CostModel::Impl::getLevels() const {
@@ -167,7 +167,7 @@ std::vector<LevelWork> &CostModel::Impl::getLevels() const {
       levels->clear();
       break;
     }
-    level.compositionWork = std::move(*counted);
+    level.compositionWork = *counted;
     levels->push_back(std::move(level));
   }
   return *levels;
@@ -384,7 +384,7 @@ FailureOr<CostModel> CostModel::create(RecurrenceOp recurrence,
       countForm(recurrence, impl.getOptions(options), 0);
   if (failed(loop))
     return failure();
-  impl.work.try_emplace(0, std::move(*loop));
+  impl.work.try_emplace(0, *loop);
   return std::move(model);
 }
 
