@@ -58,7 +58,7 @@ std::nullptr_t ChunkDeriver::fail(Operation *op, const Twine &why) {
 
 std::optional<unsigned> ChunkDeriver::getStateOf(Value argument) const {
   Block::BlockArgListType arguments = recurrence.getStateArguments();
-  auto it = llvm::find(arguments, argument);
+  auto *it = llvm::find(arguments, argument);
   if (it == arguments.end())
     return std::nullopt;
   return it - arguments.begin();

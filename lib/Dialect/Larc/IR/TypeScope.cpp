@@ -86,8 +86,8 @@ ParseResult asm_format::recordTypes(OpAsmParser &parser, OperationState &result,
   if (parser.getNumResults() != 0) {
     StringRef name = parser.getResultName(0).first;
     if (!name.empty() && !llvm::isDigit(name.front()))
-      result.location = NameLoc::get(
-          StringAttr::get(parser.getContext(), name), result.location);
+      result.location = NameLoc::get(StringAttr::get(parser.getContext(), name),
+                                     result.location);
   }
   size_t named = std::min(types.size(), parser.getNumResults());
   for (size_t i = 0; i < named; ++i) {

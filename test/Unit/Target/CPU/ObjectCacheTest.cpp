@@ -173,6 +173,7 @@ TEST_F(ObjectCacheTest, IsSharedByWritersAndReaders) {
   std::string object(100000, 'x');
   std::atomic<int> wrong{0};
   std::vector<std::thread> threads;
+  threads.reserve(4);
   for (int i = 0; i < 4; ++i)
     threads.emplace_back([&] {
       for (int j = 0; j < 20; ++j) {
