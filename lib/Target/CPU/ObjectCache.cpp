@@ -152,16 +152,21 @@ llvm::Error ObjectCache::store(llvm::StringRef key, llvm::StringRef object,
   }
   std::string hash = getHash({header, key, metadata, object});
   std::string path = getPath(key);
-  // What is there was not usable: its permissions may not be, either. If it
-  // cannot be removed, it cannot be replaced, which is told then.
-  fs::remove(path);
+  // Permissions would pass to what replaces the file: one with others than
+  // ours goes away first. An ordinary entry stays, since another writer may be
+  // about to replace it, too. If it cannot be removed, it cannot be replaced,
+  // which is told then.
+  const fs::perms entryPerms = fs::owner_read | fs::owner_write;
+  fs::file_status status;
+  if (!fs::status(path, status) && status.permissions() != entryPerms)
+    fs::remove(path);
   if (llvm::Error error = writeFileAtomically(
           path,
           [&](llvm::raw_ostream &os) {
             os << header << key << metadata << object << hash;
             return llvm::Error::success();
           },
-          fs::owner_read | fs::owner_write))
+          entryPerms))
     return error;
 
   llvm::CachePruningPolicy policy;
