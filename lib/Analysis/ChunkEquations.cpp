@@ -154,13 +154,6 @@ ChunkEquations::getWrites(ArrayRef<StringAttr> keyAxes) {
   return writes;
 }
 
-static std::string joinAxes(ArrayRef<StringAttr> axes) {
-  std::string text;
-  for (StringAttr axis : axes)
-    text += (text.empty() ? "" : ",") + axis.getValue().str();
-  return text;
-}
-
 static std::string sumOver(const Notation &notation, StringRef index,
                            StringRef body) {
   if (notation.isLatex())

@@ -27,18 +27,11 @@ std::string Classifier::describeState() const {
   return ("state '" + decl.getName().getValue() + "'").str();
 }
 
-/// Where `op` stands in the spec.
-static Location sourceOf(Operation *op) {
-  if (auto name = dyn_cast<NameLoc>(op->getLoc()))
-    return name.getChildLoc();
-  return op->getLoc();
-}
-
 void Classifier::addObstacle(Obstacle obstacle) {
   // What was one operation of the spec tells of one obstacle.
-  Location place = sourceOf(obstacle.op);
+  Location place = placeOf(obstacle.op);
   for (const Obstacle &other : transition.obstacles)
-    if (!isa<UnknownLoc>(place) && sourceOf(other.op) == place)
+    if (!isa<UnknownLoc>(place) && placeOf(other.op) == place)
       return;
   transition.obstacles.push_back(std::move(obstacle));
 }
@@ -292,7 +285,7 @@ void Classifier::finishLinear(ArrayRef<StringAttr> keyAxes) {
 //===----------------------------------------------------------------------===//
 
 /// The operation that makes `value`, or `op` for an argument of the step.
-static Operation *placeOf(Value value, Operation *op) {
+static Operation *faultOf(Value value, Operation *op) {
   return value.getDefiningOp() ? value.getDefiningOp() : op;
 }
 
@@ -320,10 +313,10 @@ Classifier::Check Classifier::checkDecay(const Sum &decay, const Sides &sides,
   for (const Product &product : decay) {
     for (Value factor : product.factors)
       if (sides.straddles(factor))
-        return Obstacle{placeOf(factor, op), property};
+        return Obstacle{faultOf(factor, op), property};
     for (Value divisor : product.divisors)
       if (sides.straddles(divisor))
-        return Obstacle{placeOf(divisor, op), property};
+        return Obstacle{faultOf(divisor, op), property};
     axes = ArrayType::unionOf(axes, product.getAxes(axes.getContext()));
   }
   auto has = [&](StringAttr axis) { return axes.hasAxis(axis); };
@@ -349,7 +342,7 @@ Classifier::Check Classifier::checkWrite(const Product &write, const Sum &decay,
     straddles = true;
     if (dependence.isInvariant(factor))
       return std::nullopt;
-    return Obstacle{placeOf(factor, op),
+    return Obstacle{faultOf(factor, op),
                     "is written to " + describeState() +
                         " and is no product of a factor over axes that a read "
                         "sums over and one over axes that it keeps"};
@@ -402,7 +395,7 @@ Classifier::Check Classifier::checkKnown(const MatrixForm &form,
          {ArrayRef<Value>(product.factors), ArrayRef<Value>(product.divisors)})
       for (Value value : values)
         if (depends(value))
-          return Obstacle{placeOf(value, op),
+          return Obstacle{faultOf(value, op),
                           "scales " + describeState() +
                               " by a factor that depends on a read of it"};
   for (const Product &write : form.writes)
@@ -413,7 +406,7 @@ Classifier::Check Classifier::checkKnown(const MatrixForm &form,
           if (depends(value) && llvm::any_of(sides.key, [&](StringAttr axis) {
                 return arrayOf(value).hasAxis(axis);
               }))
-            return Obstacle{placeOf(value, op),
+            return Obstacle{faultOf(value, op),
                             "is the key of a write to " + describeState() +
                                 " and depends on a read of it"};
   return std::nullopt;

@@ -440,13 +440,6 @@ std::string Explainer::getAdvice(const StateTransition &transition) {
   }
 }
 
-/// The operation's place, without the name of its value.
-static Location placeOf(Operation *op) {
-  if (auto name = dyn_cast<NameLoc>(op->getLoc()))
-    return name.getChildLoc();
-  return op->getLoc();
-}
-
 /// The name of the spec's operation at fault, of which `op` may be a part.
 StringRef Explainer::getSpecOperation(Operation *op) {
   StringRef name = op->getName().getStringRef();

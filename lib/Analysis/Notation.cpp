@@ -276,7 +276,7 @@ std::string Notation::write(const Sum &sum, bool tight) {
   return text;
 }
 
-static std::string joinAxes(ArrayRef<StringAttr> axes) {
+std::string larc::joinAxes(ArrayRef<StringAttr> axes) {
   std::string text;
   for (StringAttr axis : axes)
     text += (text.empty() ? "" : ",") + axis.getValue().str();

@@ -16,6 +16,9 @@
 
 namespace larc {
 
+/// Names with commas between: `K,V`.
+std::string joinAxes(llvm::ArrayRef<mlir::StringAttr> axes);
+
 /// Writes values as formulas, plain or in LaTeX: by their names in the spec,
 /// short ones and those used once written out in place. Values of the prepared
 /// recurrence are shown as the spec has them where a name leads there.

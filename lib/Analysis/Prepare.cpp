@@ -42,9 +42,7 @@ static bool rewriteOneSelect(RecurrenceOp recurrence) {
         arrayOf(select) != arrayOf(dependence.getState(form->state)))
       continue;
     OpBuilder builder(select);
-    Location loc = select.getLoc();
-    if (auto name = dyn_cast<NameLoc>(loc))
-      loc = name.getChildLoc();
+    Location loc = placeOf(select);
     Value one = ConstantOp::create(builder, loc, builder.getF64FloatAttr(1.0));
     Value zero = ConstantOp::create(builder, loc, builder.getF64FloatAttr(0.0));
     auto mask = [&](Value whereTrue, Value whereFalse, Value value) -> Value {

@@ -548,6 +548,11 @@ static llvm::Error parseCompile(Options &options) {
               refuse(*option, "what '--emit=larc' writes is one token's step"))
         return error;
   }
+  // An entry point runs the tasks that it is given; who calls it cuts.
+  if (options.segments > 1)
+    if (llvm::Error error =
+            refuse(segments, "what 'compile' writes cuts no sequence"))
+      return error;
   if (options.emit == Emit::Chunk && options.forms.front() == Form::Recurrent)
     return makeUsageFault("'--emit=chunk' writes the form 'chunk', not "
                           "'--form=recurrent'");

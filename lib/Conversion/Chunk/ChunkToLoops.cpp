@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "../Recurrent/PassOptions.h"
 #include "../Recurrent/TokensFunction.h"
 #include "ChunkEmitter.h"
 
@@ -293,18 +294,12 @@ LogicalResult ChunkLoopBuilder::build() {
 
 namespace {
 struct ConvertChunkToLoopsPass
-    : larc::impl::ConvertChunkToLoopsBase<ConvertChunkToLoopsPass> {
-  using ConvertChunkToLoopsBase::ConvertChunkToLoopsBase;
+    : WithRecurrentOptions<
+          larc::impl::ConvertChunkToLoopsBase<ConvertChunkToLoopsPass>> {
+  using WithRecurrentOptions::WithRecurrentOptions;
 
   void runOnOperation() override {
-    RecurrentOptions options;
-    options.computeType = computeType;
-    options.operandTypes.assign(operandTypes.begin(), operandTypes.end());
-    options.constantTypes.assign(constantTypes.begin(), constantTypes.end());
-    options.outputTypes.assign(outputTypes.begin(), outputTypes.end());
-    options.vectorBits = vectorBits;
-    options.cacheBytes = cacheBytes;
-    options.blockColumns = blockColumns;
+    RecurrentOptions options = getRecurrentOptions();
     for (RecurrenceOp op :
          llvm::to_vector(getOperation().getOps<RecurrenceOp>())) {
       FailureOr<RecurrentPlan> plan = RecurrentPlan::create(op, options);

@@ -108,10 +108,6 @@ llvm::SmallVector<mlir::StringAttr>
 dropAxes(llvm::ArrayRef<mlir::StringAttr> axes,
          llvm::ArrayRef<mlir::StringAttr> dropped);
 
-inline bool hasAxis(const Buffer &buffer, mlir::StringAttr axis) {
-  return llvm::is_contained(buffer.axes, axis);
-}
-
 /// `buffer` with another name for an axis.
 Buffer renameAxis(Buffer buffer, mlir::StringAttr from, mlir::StringAttr to);
 

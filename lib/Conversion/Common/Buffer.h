@@ -22,6 +22,10 @@ struct Buffer {
   llvm::SmallVector<mlir::StringAttr> axes;
 };
 
+inline bool hasAxis(const Buffer &buffer, mlir::StringAttr axis) {
+  return llvm::is_contained(buffer.axes, axis);
+}
+
 } // namespace larc
 
 #endif // LARC_LIB_CONVERSION_COMMON_BUFFER_H

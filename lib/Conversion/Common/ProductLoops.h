@@ -38,9 +38,6 @@ protected:
   ProductLoops(TileTarget target, const TileProduct &product,
                mlir::Location loc);
 
-  static bool hasAxis(const Buffer &buffer, mlir::StringAttr axis) {
-    return llvm::is_contained(buffer.axes, axis);
-  }
   mlir::OpFoldResult getExtent(mlir::StringAttr axis) const;
   /// Whether tiles may reach beyond the extent of `axis`.
   bool isPadded(mlir::StringAttr axis) const;

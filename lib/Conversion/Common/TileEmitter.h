@@ -109,17 +109,6 @@ public:
   void emit(mlir::OpBuilder &builder, mlir::Location loc,
             const TileProduct &product) const;
 
-  /// Copies `from` to `to`, which has the same axes in another order, block
-  /// by block through registers where the last axes of both are dense and
-  /// differ. `extents` are as those of a product. Worth it before a product
-  /// of rows with rows that uses the copied operand for more rows than a
-  /// vector has lanes.
-  void emitTransposedCopy(
-      mlir::OpBuilder &builder, mlir::Location loc, const Buffer &from,
-      const Buffer &to,
-      llvm::ArrayRef<std::pair<mlir::StringAttr, mlir::OpFoldResult>> extents =
-          {}) const;
-
   /// Padded axes are computed up to a multiple of this: a power of two, at
   /// least 8.
   int64_t getPadding() const { return std::max<int64_t>(8, target.lanes); }

@@ -17,10 +17,6 @@ namespace larc {
 
 using Axes = llvm::ArrayRef<mlir::StringAttr>;
 
-inline ArrayType arrayOf(mlir::Value value) {
-  return llvm::cast<ArrayType>(value.getType());
-}
-
 /// Whether `value` has any of `axes`.
 bool hasAnyAxis(mlir::Value value, Axes axes);
 

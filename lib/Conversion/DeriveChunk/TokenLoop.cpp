@@ -34,8 +34,6 @@ bool TokenLoop::isInside(Value value) {
   Operation *op = value.getDefiningOp();
   if (!op || isa<AnchorOp>(op))
     return false;
-  if (whole)
-    return deriver.analysis.isState(value);
   // A read of a linear state comes from its equations; what was computed
   // before need not be computed again.
   if (deriver.getLinearRead(value) || deriver.values.contains(value))
@@ -43,75 +41,63 @@ bool TokenLoop::isInside(Value value) {
   return dependsOnLoop(value);
 }
 
-LogicalResult TokenLoop::addState(unsigned state) {
+void TokenLoop::addState(unsigned state) {
   if (!states.insert(state))
-    return success();
+    return;
   // States that depend on each other move on together.
   for (const StateTransition &other : deriver.analysis.getTransitions())
-    if (other.group == deriver.transitionOf(state).group &&
-        failed(addState(other.state)))
-      return failure();
-  return addValue(deriver.recurrence.getYield().getOperand(state));
+    if (other.group == deriver.transitionOf(state).group)
+      addState(other.state);
+  addValue(deriver.recurrence.getYield().getOperand(state));
 }
 
-LogicalResult TokenLoop::addValue(Value value) {
-  if (std::optional<unsigned> state = deriver.getStateOf(value)) {
-    bool isWhole = whole || deriver.needsLoop(value);
-    return isWhole && !deriver.isConstant(*state) ? addState(*state)
-                                                  : success();
-  }
-  Operation *op = value.getDefiningOp();
-  if (!op || isa<AnchorOp>(op))
-    return success();
-  if (!deriver.needsLoop(value) && !isInside(value))
-    return success();
-  if (!ops.insert(op).second)
-    return success();
-  if (auto fire = dyn_cast<FireOp>(op)) {
-    // Inside a chunk nothing fires.
-    for (Value init : fire.getInits())
-      if (failed(addValue(init)))
-        return failure();
-    return success();
-  }
+void TokenLoop::addUses(Operation *op) {
   // First what brings states in: they decide about the rest.
   SmallVector<Value> uses = getUses(op);
   for (Value use : uses)
-    if (deriver.needsLoop(use) && failed(addValue(use)))
-      return failure();
+    if (deriver.needsLoop(use))
+      addValue(use);
   for (Value use : uses)
-    if (failed(addValue(use)))
-      return failure();
-  return success();
+    addValue(use);
 }
 
-LogicalResult TokenLoop::add(Value root) {
-  if (std::optional<unsigned> state = deriver.getStateOf(root)) {
-    if (failed(addState(*state)))
-      return failure();
-  } else {
-    Operation *op = root.getDefiningOp();
-    // An update brings its state in, wherever in it the root stands.
-    if (deriver.isLoopUpdate(op))
-      for (const StateTransition &transition :
-           deriver.analysis.getTransitions())
-        if (!deriver.isLinear(transition.state) &&
-            !deriver.isConstant(transition.state) &&
-            deriver.analysis.dependsOn(root, transition.state) &&
-            deriver.loopUpdatesOf(transition.group).contains(op) &&
-            failed(addState(transition.state)))
-          return failure();
-    ops.insert(op);
-    SmallVector<Value> uses = getUses(op);
-    for (Value use : uses)
-      if (deriver.needsLoop(use) && failed(addValue(use)))
-        return failure();
-    for (Value use : uses)
-      if (failed(addValue(use)))
-        return failure();
+void TokenLoop::addValue(Value value) {
+  if (std::optional<unsigned> state = deriver.getStateOf(value)) {
+    if (deriver.needsLoop(value) && !deriver.isConstant(*state))
+      addState(*state);
+    return;
   }
+  Operation *op = value.getDefiningOp();
+  if (!op || isa<AnchorOp>(op))
+    return;
+  if (!deriver.needsLoop(value) && !isInside(value))
+    return;
+  if (!ops.insert(op).second)
+    return;
+  // Inside a chunk nothing fires.
+  if (auto fire = dyn_cast<FireOp>(op)) {
+    for (Value init : fire.getInits())
+      addValue(init);
+    return;
+  }
+  addUses(op);
+}
+
+void TokenLoop::add(Value root) {
   exported.insert(root);
-  return success();
+  if (std::optional<unsigned> state = deriver.getStateOf(root))
+    return addState(*state);
+  Operation *op = root.getDefiningOp();
+  // An update brings its state in, wherever in it the root stands.
+  if (deriver.isLoopUpdate(op))
+    for (const StateTransition &transition : deriver.analysis.getTransitions())
+      if (!deriver.isLinear(transition.state) &&
+          !deriver.isConstant(transition.state) &&
+          deriver.analysis.dependsOn(root, transition.state) &&
+          deriver.loopUpdatesOf(transition.group).contains(op))
+        addState(transition.state);
+  ops.insert(op);
+  addUses(op);
 }
 
 bool TokenLoop::isClosed(Value value,
@@ -154,7 +140,7 @@ void TokenLoop::addCompanions() {
       continue;
     llvm::SmallPtrSet<Operation *, 16> seen;
     if (isClosed(op.getResult(0), seen))
-      (void)add(op.getResult(0));
+      add(op.getResult(0));
   }
   // What the rest of the step uses need not be computed again there.
   for (unsigned state : states)
@@ -165,7 +151,7 @@ void TokenLoop::addCompanions() {
         exportUsed(result);
 }
 
-LogicalResult TokenLoop::addWholeStep() {
+void TokenLoop::addWholeStep() {
   whole = true;
   for (unsigned state = 0; state < deriver.recurrence.getStates().size();
        ++state)
@@ -177,7 +163,6 @@ LogicalResult TokenLoop::addWholeStep() {
   for (Value value : deriver.recurrence.getYield().getValues().drop_front(
            deriver.recurrence.getStates().size()))
     exported.insert(value);
-  return success();
 }
 
 Value TokenLoop::slice(Value stepValue) {
@@ -274,8 +259,7 @@ void TokenLoop::emit() {
 
 LogicalResult ChunkDeriver::deriveLoop(Value root) {
   TokenLoop loop(*this);
-  if (mlir::failed(loop.add(root)))
-    return mlir::failure();
+  loop.add(root);
   loop.addCompanions();
   loop.emit();
   return success(!failed);

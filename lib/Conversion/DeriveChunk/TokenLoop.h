@@ -20,11 +20,11 @@ public:
 
   /// Adds what computes `root` from the states that it needs as a whole, and
   /// what moves these states on.
-  mlir::LogicalResult add(mlir::Value root);
+  void add(mlir::Value root);
   /// Adds values that the same states and nothing later suffice for.
   void addCompanions();
   /// Adds everything.
-  mlir::LogicalResult addWholeStep();
+  void addWholeStep();
   /// Makes the loop and records its results with the deriver.
   void emit();
 
@@ -32,8 +32,10 @@ private:
   bool dependsOnLoop(mlir::Value value);
   /// Whether the loop computes `value` itself.
   bool isInside(mlir::Value value);
-  mlir::LogicalResult addState(unsigned state);
-  mlir::LogicalResult addValue(mlir::Value value);
+  void addState(unsigned state);
+  void addValue(mlir::Value value);
+  /// Adds what `op` uses.
+  void addUses(mlir::Operation *op);
   /// Whether computing `value` needs, besides the loop's states, nothing that
   /// depends on them through another state.
   bool isClosed(mlir::Value value,

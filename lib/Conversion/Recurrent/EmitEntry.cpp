@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "NestEmitter.h"
+#include "PassOptions.h"
 #include "Plan.h"
 
 using namespace mlir;
@@ -366,18 +367,12 @@ void EntryBuilder::build() {
 }
 
 namespace {
-struct EmitEntryPass : larc::impl::EmitEntryBase<EmitEntryPass> {
-  using EmitEntryBase::EmitEntryBase;
+struct EmitEntryPass
+    : WithRecurrentOptions<larc::impl::EmitEntryBase<EmitEntryPass>> {
+  using WithRecurrentOptions::WithRecurrentOptions;
 
   void runOnOperation() override {
-    RecurrentOptions options;
-    options.computeType = computeType;
-    options.operandTypes.assign(operandTypes.begin(), operandTypes.end());
-    options.constantTypes.assign(constantTypes.begin(), constantTypes.end());
-    options.outputTypes.assign(outputTypes.begin(), outputTypes.end());
-    options.vectorBits = vectorBits;
-    options.cacheBytes = cacheBytes;
-    options.blockColumns = blockColumns;
+    RecurrentOptions options = getRecurrentOptions();
     ModuleOp module = getOperation();
     for (RecurrenceOp op : llvm::to_vector(module.getOps<RecurrenceOp>())) {
       FailureOr<RecurrentPlan> plan = RecurrentPlan::create(op, options);

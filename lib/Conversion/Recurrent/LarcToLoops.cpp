@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "PassOptions.h"
 #include "TokensFunction.h"
 
 using namespace mlir;
@@ -47,18 +48,12 @@ static LogicalResult buildTokenLoop(const RecurrentPlan &plan) {
 
 namespace {
 struct ConvertLarcToLoopsPass
-    : larc::impl::ConvertLarcToLoopsBase<ConvertLarcToLoopsPass> {
-  using ConvertLarcToLoopsBase::ConvertLarcToLoopsBase;
+    : WithRecurrentOptions<
+          larc::impl::ConvertLarcToLoopsBase<ConvertLarcToLoopsPass>> {
+  using WithRecurrentOptions::WithRecurrentOptions;
 
   void runOnOperation() override {
-    RecurrentOptions options;
-    options.computeType = computeType;
-    options.operandTypes.assign(operandTypes.begin(), operandTypes.end());
-    options.constantTypes.assign(constantTypes.begin(), constantTypes.end());
-    options.outputTypes.assign(outputTypes.begin(), outputTypes.end());
-    options.vectorBits = vectorBits;
-    options.cacheBytes = cacheBytes;
-    options.blockColumns = blockColumns;
+    RecurrentOptions options = getRecurrentOptions();
     for (RecurrenceOp op :
          llvm::to_vector(getOperation().getOps<RecurrenceOp>())) {
       FailureOr<RecurrentPlan> plan = RecurrentPlan::create(op, options);

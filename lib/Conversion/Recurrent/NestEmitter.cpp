@@ -29,10 +29,6 @@ static constexpr unsigned sumsInFlight = 8;
 
 static constexpr arith::FastMathFlags contract = arith::FastMathFlags::contract;
 
-static bool hasAxis(const Buffer &buffer, StringAttr axis) {
-  return llvm::is_contained(buffer.axes, axis);
-}
-
 /// Whether elements along `axis` lie one after another.
 static bool isDenseAlong(const Buffer &buffer, StringAttr axis) {
   return !buffer.axes.empty() && buffer.axes.back() == axis &&

@@ -6,6 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "PassOptions.h"
+
 #include "larc/Conversion/Passes.h"
 #include "larc/Dialect/Chunk/Transforms/Passes.h"
 #include "larc/Dialect/Larc/Transforms/Passes.h"
@@ -133,24 +135,13 @@ struct FormPipelineOptions : PassPipelineOptions<Derived> {
   Option<unsigned> blockColumns{*this, "block-columns",
                                 llvm::cl::desc("columns of a task's block"),
                                 llvm::cl::init(0)};
-
-  RecurrentOptions toOptions() const {
-    RecurrentOptions options;
-    options.computeType = computeType;
-    options.operandTypes.assign(operandTypes.begin(), operandTypes.end());
-    options.constantTypes.assign(constantTypes.begin(), constantTypes.end());
-    options.outputTypes.assign(outputTypes.begin(), outputTypes.end());
-    options.vectorBits = vectorBits;
-    options.cacheBytes = cacheBytes;
-    options.blockColumns = blockColumns;
-    return options;
-  }
 };
 
 struct RecurrentPipelineOptions
-    : FormPipelineOptions<RecurrentPipelineOptions> {};
+    : WithRecurrentOptions<FormPipelineOptions<RecurrentPipelineOptions>> {};
 
-struct ChunkPipelineOptions : FormPipelineOptions<ChunkPipelineOptions> {
+struct ChunkPipelineOptions
+    : WithRecurrentOptions<FormPipelineOptions<ChunkPipelineOptions>> {
   Option<int64_t> chunkSize{*this, "chunk-size",
                             llvm::cl::desc("tokens of a chunk at most"),
                             llvm::cl::init(16)};
@@ -162,13 +153,13 @@ void larc::registerConversionPipelines() {
       "larc-recurrent-to-loops",
       "from a flat, bound recurrence to its token loop and entry point",
       [](OpPassManager &pm, const RecurrentPipelineOptions &given) {
-        buildRecurrentPipeline(pm, given.toOptions());
+        buildRecurrentPipeline(pm, given.getRecurrentOptions());
       });
   PassPipelineRegistration<ChunkPipelineOptions>(
       "larc-chunk-to-loops",
       "from a flat, bound recurrence to its loop over chunks and entry point",
       [](OpPassManager &pm, const ChunkPipelineOptions &given) {
-        buildChunkPipeline(pm, given.toOptions(), given.chunkSize);
+        buildChunkPipeline(pm, given.getRecurrentOptions(), given.chunkSize);
       });
   PassPipelineRegistration<>(
       "larc-loops-to-llvm",

@@ -455,64 +455,6 @@ TEST(TileEmitterTest, Causal) {
   });
 }
 
-template <typename T>
-void testTransposedCopy(const Machine &machine, int64_t rows, int64_t columns) {
-  auto context = makeLoopContext();
-  auto element =
-      FloatType(sizeof(T) == 4 ? FloatType(Float32Type::get(context.get()))
-                               : FloatType(Float64Type::get(context.get())));
-  auto name = [&](StringRef axis) {
-    return StringAttr::get(context.get(), axis);
-  };
-  constexpr int64_t batch = 2;
-  int64_t size = batch * rows * columns;
-  auto compiled = CompiledLoops::compile(
-      *context, element, 1, machine.cpu,
-      [&](OpBuilder &builder, Value memory, ValueRange extents) {
-        Location loc = builder.getUnknownLoc();
-        auto bind = [&](ArrayRef<int64_t> shape, int64_t offset,
-                        SmallVector<StringAttr> axes) -> Buffer {
-          SmallVector<int64_t> strides = {shape[1] * shape[2], shape[2], 1};
-          auto type = MemRefType::get(
-              shape, element,
-              StridedLayoutAttr::get(context.get(), offset, strides));
-          return {memref::ReinterpretCastOp::create(builder, loc, type, memory,
-                                                    offset, shape, strides),
-                  axes};
-        };
-        TileEmitter({element, machine.lanes})
-            .emitTransposedCopy(builder, loc,
-                                bind({batch, rows, columns}, 0,
-                                     {name("b"), name("r"), name("c")}),
-                                bind({batch, columns, rows}, size,
-                                     {name("b"), name("c"), name("r")}),
-                                {{name("r"), extents.front()}});
-      });
-  ASSERT_TRUE(compiled);
-  for (int64_t count : {int64_t(0), rows / 2, rows}) {
-    std::vector<T> memory(2 * size);
-    for (int64_t i = 0; i < size; ++i)
-      memory[i] = T(i + 1);
-    compiled->run(memory.data(), {count});
-    for (int64_t b = 0; b < batch; ++b)
-      for (int64_t r = 0; r < rows; ++r)
-        for (int64_t c = 0; c < columns; ++c)
-          ASSERT_EQ(memory[size + (b * columns + c) * rows + r],
-                    r < count ? T((b * rows + r) * columns + c + 1) : T(0))
-              << rows << "x" << columns << " of " << count << ", lanes "
-              << machine.lanes;
-  }
-}
-
-TEST(TileEmitterTest, TransposedCopy) {
-  forEachMachine([&](auto type, const Machine &machine) {
-    using T = decltype(type);
-    for (auto [rows, columns] : {std::pair(16, 16), std::pair(40, 24),
-                                 std::pair(5, 70), std::pair(33, 17)})
-      testTransposedCopy<T>(machine, rows, columns);
-  });
-}
-
 /// Sums that the innermost loop of a product of 16 x 64 x 128 keeps, and what
 /// it loads.
 std::pair<unsigned, unsigned> countTile(int64_t lanes, StringRef rhsAxes) {

@@ -288,14 +288,7 @@ void ScanOp::print(OpAsmPrinter &printer) {
   SmallVector<StringRef> inherent = {
       "definition",   "size",      "tokens",      "dims",    "numOperands",
       "numConstants", "numStates", "transitions", "boundary"};
-  if (llvm::any_of((*this)->getAttrs(), [&](NamedAttribute attribute) {
-        return !llvm::is_contained(inherent, attribute.getName().getValue());
-      })) {
-    printer << " with";
-    printer.printOptionalAttrDict((*this)->getAttrs(), inherent);
-  }
-  printer << ' ';
-  printer.printRegion(getBody(), /*printEntryBlockArgs=*/false);
+  asm_format::printRestAndRegion(printer, *this, inherent);
 }
 
 //===----------------------------------------------------------------------===//

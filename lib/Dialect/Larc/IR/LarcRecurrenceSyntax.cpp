@@ -589,14 +589,7 @@ void RecurrenceOp::print(OpAsmPrinter &printer) {
   SmallVector<StringRef> inherent = {
       "sym_name",        "token_operands", "constants", "states", "outputs",
       "attribute_decls", "dims",           "summary",   "paper"};
-  if (llvm::any_of((*this)->getAttrs(), [&](NamedAttribute attribute) {
-        return !llvm::is_contained(inherent, attribute.getName().getValue());
-      })) {
-    printer << " with";
-    printer.printOptionalAttrDict((*this)->getAttrs(), inherent);
-  }
-  printer << ' ';
-  printer.printRegion(getBody(), /*printEntryBlockArgs=*/false);
+  asm_format::printRestAndRegion(printer, *this, inherent);
 }
 
 void RecurrenceOp::getAsmBlockArgumentNames(Region &region,

@@ -270,6 +270,18 @@ asm_format::parseScopedRegion(OpAsmParser &parser, Region &region,
   return success();
 }
 
+void asm_format::printRestAndRegion(OpAsmPrinter &printer, Operation *op,
+                                    ArrayRef<StringRef> inherent) {
+  if (llvm::any_of(op->getAttrs(), [&](NamedAttribute attribute) {
+        return !llvm::is_contained(inherent, attribute.getName().getValue());
+      })) {
+    printer << " with";
+    printer.printOptionalAttrDict(op->getAttrs(), inherent);
+  }
+  printer << ' ';
+  printer.printRegion(op->getRegion(0), /*printEntryBlockArgs=*/false);
+}
+
 SmallVector<Type> asm_format::yieldedTypes(Region &region) {
   if (region.empty() || region.front().empty())
     return {};

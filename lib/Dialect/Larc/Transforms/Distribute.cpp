@@ -33,10 +33,7 @@ struct TermBuilder {
   Location loc;
 
   /// What is made is not what the spec's name of the operation's value means.
-  explicit TermBuilder(Operation *op) : builder(op), loc(op->getLoc()) {
-    if (auto name = dyn_cast<NameLoc>(loc))
-      loc = name.getChildLoc();
-  }
+  explicit TermBuilder(Operation *op) : builder(op), loc(placeOf(op)) {}
 
   Value multiply(Value lhs, Value rhs) {
     if (!lhs || !rhs)

@@ -19,18 +19,6 @@ namespace larc {
 #include "larc/Dialect/Larc/Transforms/Passes.h.inc"
 } // namespace larc
 
-static ArrayType arrayOf(Value value) {
-  return cast<ArrayType>(value.getType());
-}
-
-/// Where `op` stands, without the name of its value: for what is made on the
-/// way to it.
-static Location placeOf(Operation *op) {
-  if (auto name = dyn_cast<NameLoc>(op->getLoc()))
-    return name.getChildLoc();
-  return op->getLoc();
-}
-
 static unsigned rankOfProduct(Value lhs, Value rhs) {
   return ArrayType::unionOf(arrayOf(lhs), arrayOf(rhs)).getRank();
 }

@@ -42,10 +42,6 @@ namespace larc {
 /// costs more than keeping its value.
 static constexpr unsigned maxRecomputed = 6;
 
-static ArrayType arrayOf(Value value) {
-  return cast<ArrayType>(value.getType());
-}
-
 /// Whether `op` multiplies matrices: either operand has an axis that is summed
 /// and one of its own that is kept.
 static bool isMatrixProduct(Operation *op) {

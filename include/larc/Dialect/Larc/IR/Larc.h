@@ -38,4 +38,21 @@ class YieldOp;
 #define GET_OP_CLASSES
 #include "larc/Dialect/Larc/IR/LarcOps.h.inc"
 
+namespace larc {
+
+/// The type of an array.
+inline ArrayType arrayOf(mlir::Value value) {
+  return llvm::cast<ArrayType>(value.getType());
+}
+
+/// Where `op` stands in its file, without the name of its value, which the
+/// parser keeps there: for what is made on the way to that value.
+inline mlir::Location placeOf(mlir::Operation *op) {
+  if (auto name = llvm::dyn_cast<mlir::NameLoc>(op->getLoc()))
+    return name.getChildLoc();
+  return op->getLoc();
+}
+
+} // namespace larc
+
 #endif // LARC_DIALECT_LARC_IR_LARC_H

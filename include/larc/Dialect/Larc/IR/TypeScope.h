@@ -106,6 +106,10 @@ mlir::ParseResult
 parseScopedRegion(mlir::OpAsmParser &parser, mlir::Region &region,
                   llvm::ArrayRef<mlir::OpAsmParser::Argument> arguments,
                   llvm::StringRef terminator = "larc.yield");
+/// ` with {…}` for the attributes that are not among the `inherent` ones, or
+/// nothing, and then the operation's only region.
+void printRestAndRegion(mlir::OpAsmPrinter &printer, mlir::Operation *op,
+                        llvm::ArrayRef<llvm::StringRef> inherent);
 /// The types of the values that the region's terminator yields.
 llvm::SmallVector<mlir::Type> yieldedTypes(mlir::Region &region);
 

@@ -24,10 +24,6 @@
 
 namespace larc {
 
-inline ArrayType arrayOf(mlir::Value value) {
-  return llvm::cast<ArrayType>(value.getType());
-}
-
 class Dependence {
 public:
   explicit Dependence(RecurrenceOp recurrence);
