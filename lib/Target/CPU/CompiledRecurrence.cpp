@@ -9,11 +9,11 @@
 #include "larc/Target/CPU/CompiledRecurrence.h"
 
 #include "Compiler.h"
-#include "ObjectCache.h"
 #include "Segments.h"
 #include "TaskRunner.h"
 #include "larc/Runtime/Recurrent.h"
 #include "larc/Support/Error.h"
+#include "larc/Support/ObjectCache.h"
 #include "larc/Target/CPU/CostModel.h"
 
 #include "mlir/IR/Diagnostics.h"
@@ -22,7 +22,6 @@
 #include "llvm/Support/ThreadPool.h"
 #include "llvm/Support/Threading.h"
 
-#include <atomic>
 #include <cstdlib>
 
 using namespace mlir;
@@ -194,18 +193,6 @@ makeCacheKey(RecurrenceOp recurrence, const CPUOptions &options,
   os << '\n';
   recurrence->print(os, OpPrintingFlags().useLocalScope());
   return key;
-}
-
-/// Warns once a process that code cannot be kept, which costs time only.
-static void warnOfCache(MLIRContext *context, llvm::Error error) {
-  static std::atomic<bool> warned{false};
-  std::string reason = llvm::toString(std::move(error));
-  if (warned.exchange(true))
-    return;
-  InFlightDiagnostic warning = emitWarning(UnknownLoc::get(context))
-                               << "compiled code cannot be kept: " << reason;
-  warning.attachNote() << "LARC_CACHE_DIR names another folder for it, and "
-                          "LARC_CACHE=off keeps none";
 }
 
 FailureOr<std::unique_ptr<CompiledRecurrence>>

@@ -7,8 +7,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "Compiler.h"
-#include "ObjectCache.h"
 #include "larc/Support/Error.h"
+#include "larc/Support/ObjectCache.h"
 #include "larc/Support/Tensor.h"
 #include "larc/Target/CPU/CostModel.h"
 

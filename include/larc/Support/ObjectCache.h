@@ -14,8 +14,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef LARC_LIB_TARGET_CPU_OBJECTCACHE_H
-#define LARC_LIB_TARGET_CPU_OBJECTCACHE_H
+#ifndef LARC_SUPPORT_OBJECTCACHE_H
+#define LARC_SUPPORT_OBJECTCACHE_H
 
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
@@ -24,6 +24,10 @@
 #include <memory>
 #include <optional>
 #include <string>
+
+namespace mlir {
+class MLIRContext;
+} // namespace mlir
 
 namespace larc {
 
@@ -64,6 +68,10 @@ private:
   std::string folder;
 };
 
+/// Warns, once a process, that code cannot be kept for the reason `error`,
+/// which costs time only.
+void warnOfCache(mlir::MLIRContext *context, llvm::Error error);
+
 /// A text that differs between any two builds of this compiler or of the LLVM
 /// and MLIR that it runs with: the build identities that linkers leave in the
 /// files that are loaded; where there is none, the file's name, size and time
@@ -72,4 +80,4 @@ const std::string &getBuildIdentity();
 
 } // namespace larc
 
-#endif // LARC_LIB_TARGET_CPU_OBJECTCACHE_H
+#endif // LARC_SUPPORT_OBJECTCACHE_H

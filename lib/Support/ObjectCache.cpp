@@ -6,11 +6,13 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "ObjectCache.h"
+#include "larc/Support/ObjectCache.h"
 
 #include "larc/Support/Error.h"
 #include "larc/Support/FileOutput.h"
 
+#include "mlir/IR/Diagnostics.h"
+#include "mlir/IR/Location.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/BLAKE3.h"
@@ -22,6 +24,7 @@
 #include "llvm/Support/raw_ostream.h"
 
 #include <array>
+#include <atomic>
 #include <elf.h>
 #include <link.h>
 #include <unistd.h>
@@ -174,6 +177,18 @@ llvm::Error ObjectCache::store(llvm::StringRef key, llvm::StringRef object,
   policy.MaxSizeBytes = maxCacheBytes;
   llvm::pruneCache(folder, policy);
   return llvm::Error::success();
+}
+
+void larc::warnOfCache(mlir::MLIRContext *context, llvm::Error error) {
+  static std::atomic<bool> warned{false};
+  std::string reason = llvm::toString(std::move(error));
+  if (warned.exchange(true))
+    return;
+  mlir::InFlightDiagnostic warning =
+      mlir::emitWarning(mlir::UnknownLoc::get(context))
+      << "compiled code cannot be kept: " << reason;
+  warning.attachNote() << "LARC_CACHE_DIR names another folder for it, and "
+                          "LARC_CACHE=off keeps none";
 }
 
 //===----------------------------------------------------------------------===//
