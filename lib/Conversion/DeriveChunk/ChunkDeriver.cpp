@@ -8,6 +8,7 @@
 
 #include "ChunkDeriver.h"
 #include "LinearState.h"
+#include "OwnWrites.h"
 #include "TokenLoop.h"
 
 using namespace mlir;
@@ -294,6 +295,7 @@ LogicalResult ChunkDeriver::yield(ArrayRef<Value> states,
     yielded.push_back(perToken(value, SmallVector<StringAttr>(decl.getAxes())));
   chunk::YieldOp::create(builder, scan.getLoc(), yielded);
   pruneResults();
+  joinOwnWrites(scan);
   return success();
 }
 
