@@ -14,6 +14,7 @@
 #include "larc/Dialect/Chunk/Transforms/Passes.h"
 #include "larc/Dialect/Larc/IR/Larc.h"
 #include "larc/Dialect/Larc/Transforms/Passes.h"
+#include "larc/Dialect/Tile/IR/Tile.h"
 
 #include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
 #include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
@@ -73,7 +74,8 @@
 using namespace mlir;
 
 void larc::registerAllDialects(DialectRegistry &registry) {
-  registry.insert<larc::LarcDialect, larc::chunk::ChunkDialect>();
+  registry.insert<larc::LarcDialect, larc::chunk::ChunkDialect,
+                  larc::tile::TileDialect>();
   registry.insert<affine::AffineDialect, arith::ArithDialect,
                   bufferization::BufferizationDialect, cf::ControlFlowDialect,
                   func::FuncDialect, index::IndexDialect, LLVM::LLVMDialect,

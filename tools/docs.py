@@ -32,6 +32,11 @@ PAGES = {
         "# The chunk dialect: reference",
         "[Why it is as it is](Chunk.md); [the larc dialect](LarcOps.md), whose arrays it has.",
     ),
+    "Dialects/TileDialect.md": (
+        "Dialects/TileOps.md",
+        "# The tile dialect: reference",
+        "[Why it is as it is](Tile.md); [the chunk dialect](ChunkOps.md), which is scheduled into it.",
+    ),
     "ChunkPasses.md": (
         "ChunkPasses.md",
         "# Passes on the chunk dialect",

@@ -1,0 +1,585 @@
+//===- TileOps.td - Operations of the tile dialect -*- tablegen -*- -------===//
+//
+// Part of the larc project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef LARC_DIALECT_TILE_IR_TILEOPS_TD
+#define LARC_DIALECT_TILE_IR_TILEOPS_TD
+
+include "larc/Dialect/Tile/IR/TileTypes.td"
+include "mlir/IR/BuiltinAttributes.td"
+include "mlir/IR/OpAsmInterface.td"
+include "mlir/IR/OpBase.td"
+include "mlir/IR/SymbolInterfaces.td"
+include "mlir/Interfaces/ControlFlowInterfaces.td"
+include "mlir/Interfaces/FunctionInterfaces.td"
+include "mlir/Interfaces/InferTypeOpInterface.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+
+class Tile_Op<string mnemonic, list<Trait> traits = []>
+    : Op<Tile_Dialect, mnemonic, traits>;
+
+// What meets other warps or the machine's queues: neither moved nor removed.
+class Tile_SyncOp<string mnemonic, list<Trait> traits = []>
+    : Tile_Op<mnemonic, traits # [MemoryEffects<[MemRead, MemWrite]>]>;
+
+def Tile_Memory : AnyTypeOf<[Tile_SharedType, Tile_GlobalType]>;
+def Tile_InFlight : AnyTypeOf<[Tile_RegType, Tile_FlightType]>;
+
+//===----------------------------------------------------------------------===//
+// Programs
+//===----------------------------------------------------------------------===//
+
+def Tile_ProgramOp : Tile_Op<"program", [
+    FunctionOpInterface, IsolatedFromAbove, OpAsmOpInterface]> {
+  let summary = "what one thread block does";
+  let description = [{
+    A block of `warps` warps, all of which run the body. A grid has such a block for every
+    sequence, every head and every one of `parts` parts into which the work of a head is cut
+    (`tile.part` says which). Arguments are what the block sees of the tensors; each has an attribute
+    `tile.argument` that says what it is to the recurrence: an operand, a constant, an initial or a final
+    state, or an output. A state may be read and written in place: its `initial` and its `final` argument may
+    be the same memory.
+
+    Example:
+
+    ```mlir
+    tile.program @sum(%x: !tile.global<?x64xf32> {tile.argument = #tile.argument<operand>},
+                      %o: !tile.global<?x64xf32> {tile.argument = #tile.argument<output>})
+        warps 4 {
+      ...
+      tile.return
+    }
+    ```
+  }];
+  let arguments = (ins
+    SymbolNameAttr:$sym_name, TypeAttrOf<FunctionType>:$function_type,
+    I64Attr:$warps, DefaultValuedAttr<I64Attr, "1">:$parts,
+    OptionalAttr<DictArrayAttr>:$arg_attrs, OptionalAttr<DictArrayAttr>:$res_attrs);
+  let regions = (region AnyRegion:$body);
+  let hasCustomAssemblyFormat = 1;
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    ::mlir::Region *getCallableRegion() { return &getBody(); }
+    ::mlir::ArrayRef<::mlir::Type> getArgumentTypes() { return getFunctionType().getInputs(); }
+    ::mlir::ArrayRef<::mlir::Type> getResultTypes() { return getFunctionType().getResults(); }
+    /// What argument `index` is to the recurrence.
+    ArgumentKind getArgumentKind(unsigned index);
+  }];
+}
+
+def Tile_ReturnOp : Tile_Op<"return", [Pure, Terminator, HasParent<"ProgramOp">]> {
+  let summary = "ends a program";
+  let description = [{
+    Example:
+
+    ```mlir
+    tile.return
+    ```
+  }];
+  let assemblyFormat = "attr-dict";
+}
+
+def Tile_LengthOp : Tile_Op<"length", [Pure]> {
+  let summary = "the number of tokens of the block's sequence";
+  let description = [{
+    Example:
+
+    ```mlir
+    %tokens = tile.length
+    ```
+  }];
+  let results = (outs Index:$result);
+  let assemblyFormat = "attr-dict";
+}
+
+def Tile_PartOp : Tile_Op<"part", [Pure]> {
+  let summary = "which part of its head's work the block does";
+  let description = [{
+    Example:
+
+    ```mlir
+    %part = tile.part
+    ```
+  }];
+  let results = (outs Index:$result);
+  let assemblyFormat = "attr-dict";
+}
+
+def Tile_WarpOp : Tile_Op<"warp", [Pure]> {
+  let summary = "the number of the warp in its block";
+  let description = [{
+    Example:
+
+    ```mlir
+    %warp = tile.warp
+    ```
+  }];
+  let results = (outs Index:$result);
+  let assemblyFormat = "attr-dict";
+}
+
+//===----------------------------------------------------------------------===//
+// Memory
+//===----------------------------------------------------------------------===//
+
+def Tile_AllocOp : Tile_Op<"alloc", [MemoryEffects<[MemAlloc]>]> {
+  let summary = "a matrix in the block's shared memory";
+  let description = [{
+    All warps have the same matrix; what is in it at first is unknown. Its place is fixed
+    when the program is compiled, so that it stands outside loops.
+
+    Example:
+
+    ```mlir
+    %q = tile.alloc : !tile.shared<32x128xbf16, swizzle = 128, stages = 2>
+    ```
+  }];
+  let arguments = (ins OptionalAttr<I64Attr>:$offset);
+  let results = (outs Tile_SharedType:$result);
+  let assemblyFormat = "(`at` $offset^)? attr-dict `:` type($result)";
+  let hasVerifier = 1;
+}
+
+def Tile_StageOp : Tile_Op<"stage", [Pure, InferTypeOpAdaptor]> {
+  let summary = "one stage of a ring of shared matrices";
+  let description = [{
+    Example:
+
+    ```mlir
+    %now = tile.stage %q[%i] : !tile.shared<32x128xbf16, swizzle = 128, stages = 2>
+    ```
+  }];
+  let arguments = (ins Tile_SharedType:$ring, Index:$index);
+  let results = (outs Tile_SharedType:$result);
+  let assemblyFormat = "$ring `[` $index `]` attr-dict `:` type($ring)";
+}
+
+def Tile_LoadOp : Tile_Op<"load", [MemoryEffects<[MemRead]>]> {
+  let summary = "reads a register tile from memory";
+  let description = [{
+    Element (i, j) of the result is element (row + i, col + j) of the memory; with `transposed`
+    it is element (row + j, col + i). With `below`, rows of the *memory* from that number on
+    are not read; their elements are zero. Columns past the last are zero likewise.
+
+    Example:
+
+    ```mlir
+    %a = tile.load %q[%row, %col] : !tile.shared<32x128xbf16, swizzle = 128> -> !tile.reg<16x16xbf16, lhs>
+    %x = tile.load %g[%row, %col] below %tokens : !tile.global<?x128xbf16> -> !tile.reg<16x16xbf16, acc>
+    ```
+  }];
+  let arguments = (ins Tile_Memory:$memory, Index:$row, Index:$col, Optional<Index>:$below,
+                       UnitAttr:$transposed);
+  let results = (outs Tile_RegType:$result);
+  let assemblyFormat = [{
+    $memory `[` $row `,` $col `]` (`transposed` $transposed^)? (`below` $below^)?
+    attr-dict `:` type($memory) `->` type($result)
+  }];
+  let hasVerifier = 1;
+}
+
+def Tile_StoreOp : Tile_Op<"store", [MemoryEffects<[MemWrite]>]> {
+  let summary = "writes a register tile to memory";
+  let description = [{
+    The places are those of `tile.load`; what lies from row `below` on, and columns past the
+    last, are left alone. Where several lanes hold an element, one of them writes it.
+
+    Example:
+
+    ```mlir
+    tile.store %x, %o[%row, %col] below %tokens : !tile.reg<16x16xbf16, acc>, !tile.global<?x128xbf16>
+    ```
+  }];
+  let arguments = (ins Tile_RegType:$value, Tile_Memory:$memory, Index:$row, Index:$col,
+                       Optional<Index>:$below, UnitAttr:$transposed);
+  let assemblyFormat = [{
+    $value `,` $memory `[` $row `,` $col `]` (`transposed` $transposed^)? (`below` $below^)?
+    attr-dict `:` type($value) `,` type($memory)
+  }];
+  let hasVerifier = 1;
+}
+
+def Tile_CopyAsyncOp : Tile_SyncOp<"copy_async"> {
+  let summary = "starts copying rows from global to shared memory";
+  let description = [{
+    All warps of the block together copy as many rows as the shared matrix has, from row `row` and
+    column `col` on; rows from `below` on and columns past the last become zero. `tile.copy_commit` ends a group of
+    copies, `tile.copy_wait` waits for groups, and a barrier then makes what has arrived visible to other
+    warps.
+
+    Example:
+
+    ```mlir
+    tile.copy_async %q[%token, %zero] below %tokens to %stage
+        : !tile.global<?x128xbf16>, !tile.shared<32x128xbf16, swizzle = 128>
+    ```
+  }];
+  let arguments = (ins Tile_GlobalType:$source, Index:$row, Index:$col, Index:$below,
+                       Tile_SharedType:$target);
+  let assemblyFormat = [{
+    $source `[` $row `,` $col `]` `below` $below `to` $target attr-dict
+    `:` type($source) `,` type($target)
+  }];
+  let hasVerifier = 1;
+}
+
+def Tile_CopyCommitOp : Tile_SyncOp<"copy_commit"> {
+  let summary = "ends a group of asynchronous copies";
+  let description = [{
+    Example:
+
+    ```mlir
+    tile.copy_commit
+    ```
+  }];
+  let assemblyFormat = "attr-dict";
+}
+
+def Tile_CopyWaitOp : Tile_SyncOp<"copy_wait"> {
+  let summary = "waits until at most so many groups of copies are under way";
+  let description = [{
+    It waits for the copies that the calling warp took part in.
+
+    Example:
+
+    ```mlir
+    tile.copy_wait 1
+    ```
+  }];
+  let arguments = (ins ConfinedAttr<I64Attr, [IntNonNegative]>:$pending);
+  let assemblyFormat = "$pending attr-dict";
+}
+
+//===----------------------------------------------------------------------===//
+// Meeting of warps
+//===----------------------------------------------------------------------===//
+
+def Tile_BarrierOp : Tile_SyncOp<"barrier"> {
+  let summary = "waits for the other warps";
+  let description = [{
+    No warp goes on before all have come, and what was written to memory before is seen after it. Given
+    an `id` (1 to 15, the block's own barrier being 0) and a number of warps, only so many meet; an id may
+    depend on the warp.
+
+    Example:
+
+    ```mlir
+    tile.barrier
+    tile.barrier %id warps 4
+    ```
+  }];
+  let arguments = (ins Optional<Index>:$id, OptionalAttr<I64Attr>:$warps);
+  let assemblyFormat = "($id^ `warps` $warps)? attr-dict";
+  let hasVerifier = 1;
+}
+
+def Tile_FenceAsyncOp : Tile_SyncOp<"fence_async"> {
+  let summary = "orders the lane's writes to shared memory before the matrix unit's reads";
+  let description = [{
+    Between a `tile.store` to shared memory and a `tile.wgmma` that reads it stand this operation, by the
+    warp that wrote, and then a barrier.
+
+    Example:
+
+    ```mlir
+    tile.fence_async
+    ```
+  }];
+  let assemblyFormat = "attr-dict";
+}
+
+def Tile_VoteOp : Tile_SyncOp<"vote"> {
+  let summary = "asks whether a predicate holds everywhere in the block";
+  let description = [{
+    Whether all elements (`all`), or any of them, of all the block's warps are true. It is a barrier of the
+    block too.
+
+    Example:
+
+    ```mlir
+    %safe = tile.vote all %bounded : !tile.reg<1x16xi1, cols acc>
+    ```
+  }];
+  let arguments = (ins Tile_VoteKind:$kind, Tile_RegType:$predicate);
+  let results = (outs I1:$result);
+  let assemblyFormat = "$kind $predicate attr-dict `:` type($predicate)";
+  let hasVerifier = 1;
+}
+
+//===----------------------------------------------------------------------===//
+// Register tiles
+//===----------------------------------------------------------------------===//
+
+def Tile_SplatOp : Tile_Op<"splat", [Pure,
+    TypesMatchWith<"the scalar has the tile's element type", "result", "value",
+                   "::llvm::cast<RegType>($_self).getElementType()">]> {
+  let summary = "a tile of equal elements";
+  let description = [{
+    Example:
+
+    ```mlir
+    %zeros = tile.splat %zero : !tile.reg<16x128xf32, acc>
+    ```
+  }];
+  let arguments = (ins AnyType:$value);
+  let results = (outs Tile_RegType:$result);
+  let assemblyFormat = "$value attr-dict `:` type($result)";
+}
+
+def Tile_IndexOp : Tile_Op<"index", [Pure]> {
+  let summary = "the number of each row, or column";
+  let description = [{
+    Example:
+
+    ```mlir
+    %i = tile.index rows : !tile.reg<16x1xi32, rows acc>
+    ```
+  }];
+  let arguments = (ins Tile_Dimension:$dimension);
+  let results = (outs Tile_RegType:$result);
+  let assemblyFormat = "$dimension attr-dict `:` type($result)";
+  let hasVerifier = 1;
+}
+
+def Tile_MapOp : Tile_Op<"map", [
+    RecursiveMemoryEffects, RecursivelySpeculatable, SingleBlockImplicitTerminator<"YieldOp">]> {
+  let summary = "computes elements one by one";
+  let description = [{
+    The region computes elements of the results from elements of the operands, by operations of
+    `arith` and `math` on scalars. An operand with an extent of 1 serves all rows (or
+    columns) of the results; its layout is then that slice of theirs, so that every lane has what it needs.
+
+    Example:
+
+    ```mlir
+    %scaled = tile.map (%x = %s, %d = %decay) : (!tile.reg<16x128xf32, acc>, !tile.reg<1x128xf32, cols acc>)
+        -> !tile.reg<16x128xf32, acc> {
+      %y = arith.mulf %x, %d : f32
+      tile.yield %y : f32
+    }
+    ```
+  }];
+  let arguments = (ins Variadic<Tile_RegType>:$operands);
+  let results = (outs Variadic<Tile_RegType>:$results);
+  let regions = (region SizedRegion<1>:$body);
+  let hasCustomAssemblyFormat = 1;
+  let hasVerifier = 1;
+  let hasRegionVerifier = 1;
+  let builders = [OpBuilder<(ins
+    "::mlir::TypeRange":$results, "::mlir::ValueRange":$operands,
+    "::llvm::function_ref<::llvm::SmallVector<::mlir::Value>(::mlir::OpBuilder &, ::mlir::Location, ::mlir::ValueRange)>":$body)>];
+}
+
+def Tile_YieldOp : Tile_Op<"yield", [Pure, Terminator, HasParent<"MapOp">]> {
+  let summary = "ends a region with its elements";
+  let description = [{
+    Example:
+
+    ```mlir
+    tile.yield %y : f32
+    ```
+  }];
+  let arguments = (ins Variadic<AnyType>:$values);
+  let assemblyFormat = "attr-dict ($values^ `:` type($values))?";
+  let builders = [OpBuilder<(ins), [{ build($_builder, $_state, {}); }]>];
+}
+
+def Tile_ReduceOp : Tile_Op<"reduce", [Pure, InferTypeOpAdaptor]> {
+  let summary = "combines the columns of each row, or the rows of each column";
+  let description = [{
+    With `along cols` a value for each row results, in the layout's slice. The order in
+    which elements are combined follows from the layout alone: registers first, then lanes by halves.
+
+    Example:
+
+    ```mlir
+    %sum = tile.reduce sum %x along cols : !tile.reg<16x64xf32, acc>
+    ```
+  }];
+  let arguments = (ins Tile_CombineKind:$kind, Tile_RegType:$operand,
+                       Tile_Dimension:$dimension);
+  let results = (outs Tile_RegType:$result);
+  let assemblyFormat = "$kind $operand `along` $dimension attr-dict `:` type($operand)";
+  let hasVerifier = 1;
+}
+
+def Tile_ScanOp : Tile_Op<"scan", [Pure, AllTypesMatch<["operand", "result"]>]> {
+  let summary = "combines each row with the rows before it";
+  let description = [{
+    Row i of the result combines rows 0 to i (`exclusive`: to i - 1, the first row being the
+    neutral element); with `backward` rows i to the last (`exclusive`: from i + 1). `along cols` likewise.
+    Partial results are those of aligned blocks of 1, 2, 4, ... rows: never a difference of sums.
+
+    Example:
+
+    ```mlir
+    %prefix = tile.scan product %decay along rows exclusive : !tile.reg<16x16xf32, acc>
+    ```
+  }];
+  let arguments = (ins Tile_CombineKind:$kind, Tile_RegType:$operand,
+                       Tile_Dimension:$dimension, UnitAttr:$backward, UnitAttr:$exclusive);
+  let results = (outs Tile_RegType:$result);
+  let assemblyFormat = [{
+    $kind $operand `along` $dimension (`backward` $backward^)? (`exclusive` $exclusive^)?
+    attr-dict `:` type($operand)
+  }];
+  let hasVerifier = 1;
+}
+
+def Tile_ConvertOp : Tile_Op<"convert", [Pure]> {
+  let summary = "the same matrix in another element type or layout";
+  let description = [{
+    Floating-point types are rounded to nearest, ties to even. A layout may change where each lane has all
+    elements that it is to have: nothing is moved between lanes. (Two cells of accumulators are a left operand.)
+
+    Example:
+
+    ```mlir
+    %a = tile.convert %s : !tile.reg<16x16xf32, acc> -> !tile.reg<16x16xbf16, lhs>
+    ```
+  }];
+  let arguments = (ins Tile_RegType:$operand);
+  let results = (outs Tile_RegType:$result);
+  let assemblyFormat = "$operand attr-dict `:` type($operand) `->` type($result)";
+  let hasVerifier = 1;
+  let hasFolder = 1;
+}
+
+def Tile_SliceOp : Tile_Op<"slice", [Pure]> {
+  let summary = "some cells of a tile";
+  let description = [{
+    The elements from (`row`, `col`) on, as many as the result has; both are multiples of the cell.
+
+    Example:
+
+    ```mlir
+    %half = tile.slice %x[0, 64] : !tile.reg<16x128xf32, acc> -> !tile.reg<16x64xf32, acc>
+    ```
+  }];
+  let arguments = (ins Tile_RegType:$operand, I64Attr:$row, I64Attr:$col);
+  let results = (outs Tile_RegType:$result);
+  let assemblyFormat = [{
+    $operand `[` $row `,` $col `]` attr-dict `:` type($operand) `->` type($result)
+  }];
+  let hasVerifier = 1;
+}
+
+//===----------------------------------------------------------------------===//
+// Matrix products
+//===----------------------------------------------------------------------===//
+
+def Tile_MmaOp : Tile_Op<"mma", [Pure, AllTypesMatch<["accumulator", "result"]>]> {
+  let summary = "a warp's matrix product";
+  let description = [{
+    The accumulator plus the product of `lhs` [M, K] and `rhs` [K, N]. Products of bf16 and f16 are exact and summed
+    in float32; float32 operands are read as tf32, with 10 bits of fraction.
+
+    Example:
+
+    ```mlir
+    %d = tile.mma %a, %b, %c : !tile.reg<16x16xbf16, lhs>, !tile.reg<16x8xbf16, rhs>, !tile.reg<16x8xf32, acc>
+    ```
+  }];
+  let arguments = (ins Tile_RegType:$lhs, Tile_RegType:$rhs, Tile_RegType:$accumulator);
+  let results = (outs Tile_RegType:$result);
+  let assemblyFormat = [{
+    $lhs `,` $rhs `,` $accumulator attr-dict
+    `:` type($lhs) `,` type($rhs) `,` type($accumulator)
+  }];
+  let hasVerifier = 1;
+}
+
+def Tile_WgmmaOp : Tile_SyncOp<"wgmma", [
+    AttrSizedOperandSegments, InferTypeOpAdaptor]> {
+  let summary = "starts a matrix product of four warps";
+  let description = [{
+    Warps 4n to 4n + 3 together add the product of a left operand of 64 rows and a right operand in
+    shared memory to their accumulators: each warp has 16 rows of the accumulators and, where the left operand is
+    in registers, of that. In shared memory the left operand starts at row and column given, has 64 rows and
+    `depth` columns. The right operand [depth, N] starts where given too; `transposed` says that what lies in
+    shared memory is its transpose, [N, depth].
+
+    The product runs until `tile.wgmma_wait`. Registers that it reads or
+    writes are not touched before; that is why the accumulators are of another type.
+
+    Example:
+
+    ```mlir
+    tile.wgmma_fence
+    %f = tile.wgmma %c, %a, %b[%row, %col] transposed
+        : !tile.reg<16x32xf32, acc>, !tile.reg<16x128xbf16, lhs>, !tile.shared<32x128xbf16, swizzle = 128>
+    tile.wgmma_commit
+    %d = tile.wgmma_wait %f pending 0 : !tile.flight<16x32xf32, acc>
+    ```
+  }];
+  let arguments = (ins Tile_InFlight:$accumulator,
+                       AnyTypeOf<[Tile_RegType, Tile_SharedType]>:$lhs,
+                       Optional<Index>:$lhsRow, Optional<Index>:$lhsCol,
+                       Tile_SharedType:$rhs, Index:$row, Index:$col,
+                       OptionalAttr<I64Attr>:$depth, UnitAttr:$transposed);
+  let results = (outs Tile_FlightType:$result);
+  let assemblyFormat = [{
+    $accumulator `,` $lhs (`[` $lhsRow^ `,` $lhsCol `]` `depth` $depth)? `,` $rhs `[` $row `,` $col `]`
+    (`transposed` $transposed^)? attr-dict
+    `:` type($accumulator) `,` type($lhs) `,` type($rhs)
+  }];
+  let hasVerifier = 1;
+  let builders = [OpBuilder<(ins "::mlir::Value":$accumulator, "::mlir::Value":$lhs,
+                                 "::mlir::Value":$rhs, "::mlir::Value":$row, "::mlir::Value":$col,
+                                 "bool":$transposed)>];
+  let extraClassDeclaration = [{
+    /// The accumulators' tile, in flight or not.
+    RegType getTile();
+    /// The number of products that are summed.
+    int64_t getContraction();
+  }];
+}
+
+def Tile_WgmmaFenceOp : Tile_SyncOp<"wgmma_fence"> {
+  let summary = "makes registers ready for the matrix unit";
+  let description = [{
+    Stands before the first `tile.wgmma` of a group, once its accumulators and left operands are written.
+
+    Example:
+
+    ```mlir
+    tile.wgmma_fence
+    ```
+  }];
+  let assemblyFormat = "attr-dict";
+}
+
+def Tile_WgmmaCommitOp : Tile_SyncOp<"wgmma_commit"> {
+  let summary = "ends a group of matrix products";
+  let description = [{
+    Example:
+
+    ```mlir
+    tile.wgmma_commit
+    ```
+  }];
+  let assemblyFormat = "attr-dict";
+}
+
+def Tile_WgmmaWaitOp : Tile_SyncOp<"wgmma_wait", [InferTypeOpAdaptor]> {
+  let summary = "waits for groups of matrix products and gives their accumulators back";
+  let description = [{
+    Waits until at most `pending` groups run. The tiles must belong to groups that have ended.
+
+    Example:
+
+    ```mlir
+    %o = tile.wgmma_wait %f pending 1 : !tile.flight<16x32xf32, acc>
+    ```
+  }];
+  let arguments = (ins Variadic<Tile_FlightType>:$tiles,
+                       ConfinedAttr<I64Attr, [IntNonNegative]>:$pending);
+  let results = (outs Variadic<Tile_RegType>:$results);
+  let assemblyFormat = "$tiles `pending` $pending attr-dict `:` type($tiles)";
+}
+
+#endif // LARC_DIALECT_TILE_IR_TILEOPS_TD

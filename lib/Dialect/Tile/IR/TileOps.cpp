@@ -1,0 +1,376 @@
+//===- TileOps.cpp - Programs, memory and register tiles -*- C++ -*- ------===//
+//
+// Part of the larc project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "larc/Dialect/Tile/IR/Tile.h"
+
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/OpImplementation.h"
+#include "mlir/Interfaces/FunctionImplementation.h"
+
+using namespace mlir;
+using namespace larc::tile;
+
+#define GET_OP_CLASSES
+#include "larc/Dialect/Tile/IR/TileOps.cpp.inc"
+
+//===----------------------------------------------------------------------===//
+// Programs
+//===----------------------------------------------------------------------===//
+
+ParseResult ProgramOp::parse(OpAsmParser &parser, OperationState &result) {
+  StringAttr name;
+  SmallVector<OpAsmParser::Argument> arguments;
+  SmallVector<Type> resultTypes;
+  SmallVector<DictionaryAttr> resultAttrs;
+  bool isVariadic = false;
+  int64_t warps = 0, parts = 1;
+  if (parser.parseSymbolName(name, getSymNameAttrName(result.name),
+                             result.attributes) ||
+      function_interface_impl::parseFunctionSignatureWithArguments(
+          parser, /*allowVariadic=*/false, arguments, isVariadic, resultTypes,
+          resultAttrs) ||
+      parser.parseKeyword("warps") || parser.parseInteger(warps))
+    return failure();
+  if (succeeded(parser.parseOptionalKeyword("parts")) &&
+      parser.parseInteger(parts))
+    return failure();
+  if (parser.parseOptionalAttrDictWithKeyword(result.attributes))
+    return failure();
+
+  Builder &builder = parser.getBuilder();
+  SmallVector<Type> types;
+  for (const OpAsmParser::Argument &argument : arguments)
+    types.push_back(argument.type);
+  result.addAttribute(
+      getFunctionTypeAttrName(result.name),
+      TypeAttr::get(builder.getFunctionType(types, resultTypes)));
+  result.addAttribute(getWarpsAttrName(result.name),
+                      builder.getI64IntegerAttr(warps));
+  result.addAttribute(getPartsAttrName(result.name),
+                      builder.getI64IntegerAttr(parts));
+  call_interface_impl::addArgAndResultAttrs(
+      builder, result, arguments, resultAttrs, getArgAttrsAttrName(result.name),
+      getResAttrsAttrName(result.name));
+  return parser.parseRegion(*result.addRegion(), arguments);
+}
+
+void ProgramOp::print(OpAsmPrinter &printer) {
+  printer << " ";
+  printer.printSymbolName(getSymName());
+  call_interface_impl::printFunctionSignature(
+      printer, getArgumentTypes(), getArgAttrsAttr(), /*isVariadic=*/false,
+      getResultTypes(), getResAttrsAttr(), &getBody(),
+      /*printEmptyResult=*/false);
+  printer << " warps " << getWarps();
+  if (getParts() != 1)
+    printer << " parts " << getParts();
+  printer.printOptionalAttrDictWithKeyword(
+      (*this)->getAttrs(),
+      {getSymNameAttrName(), getFunctionTypeAttrName(), getWarpsAttrName(),
+       getPartsAttrName(), getArgAttrsAttrName(), getResAttrsAttrName()});
+  printer << " ";
+  printer.printRegion(getBody(), /*printEntryBlockArgs=*/false);
+}
+
+LogicalResult ProgramOp::verify() {
+  if (getWarps() < 1 || getWarps() > 32)
+    return emitOpError("expected 1 to 32 warps, found ") << getWarps();
+  if (getParts() < 1)
+    return emitOpError("expected at least one part, found ") << getParts();
+  if (!getResultTypes().empty())
+    return emitOpError("a program has no results");
+  for (auto [index, type] : llvm::enumerate(getArgumentTypes())) {
+    if (!isa<GlobalType>(type))
+      return emitOpError("expected argument ")
+             << index << " to be a matrix in global memory, found " << type;
+    if (!getArgAttrOfType<ArgumentKindAttr>(index, kArgumentAttrName))
+      return emitOpError("argument ")
+             << index << " does not say what it is: it needs a '"
+             << kArgumentAttrName << "'";
+  }
+  return success();
+}
+
+ArgumentKind ProgramOp::getArgumentKind(unsigned index) {
+  return getArgAttrOfType<ArgumentKindAttr>(index, kArgumentAttrName)
+      .getValue();
+}
+
+//===----------------------------------------------------------------------===//
+// Memory
+//===----------------------------------------------------------------------===//
+
+LogicalResult AllocOp::verify() {
+  if (getOffset() && *getOffset() % getType().getAlignment() != 0)
+    return emitOpError("expected an offset that is a multiple of ")
+           << getType().getAlignment() << ", found " << *getOffset();
+  return success();
+}
+
+LogicalResult StageOp::inferReturnTypes(MLIRContext *, std::optional<Location>,
+                                        Adaptor adaptor,
+                                        SmallVectorImpl<Type> &types) {
+  auto ring = dyn_cast<SharedType>(adaptor.getRing().getType());
+  if (!ring)
+    return failure();
+  types.push_back(ring.getStage());
+  return success();
+}
+
+/// What loads and stores ask of their two types.
+static LogicalResult verifyAccess(Operation *op, RegType tile, Type memory) {
+  Type element;
+  int64_t stages = 1;
+  if (auto shared = dyn_cast<SharedType>(memory)) {
+    element = shared.getElementType();
+    stages = shared.getStages();
+  } else {
+    element = cast<GlobalType>(memory).getElementType();
+  }
+  if (stages != 1)
+    return op->emitOpError("expected one stage of the ring");
+  if (element != tile.getElementType())
+    return op->emitOpError("expected elements of type ")
+           << element << ", found " << tile.getElementType();
+  return success();
+}
+
+LogicalResult LoadOp::verify() {
+  return verifyAccess(*this, getType(), getMemory().getType());
+}
+
+LogicalResult StoreOp::verify() {
+  return verifyAccess(*this, getValue().getType(), getMemory().getType());
+}
+
+LogicalResult CopyAsyncOp::verify() {
+  GlobalType source = getSource().getType();
+  SharedType target = getTarget().getType();
+  if (source.getElementType() != target.getElementType())
+    return emitOpError("expected elements of type ")
+           << source.getElementType() << ", found " << target.getElementType();
+  if (target.getStages() != 1)
+    return emitOpError("expected one stage of the ring");
+  int64_t bytes = target.getElementType().getIntOrFloatBitWidth() / 8;
+  if ((target.getCols() + target.getPad()) * bytes % 4 != 0 ||
+      target.getCols() * bytes % 4 != 0)
+    return emitOpError("expected rows of a multiple of 4 bytes");
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Meeting of warps
+//===----------------------------------------------------------------------===//
+
+LogicalResult BarrierOp::verify() {
+  if (static_cast<bool>(getId()) != getWarps().has_value())
+    return emitOpError("a barrier with an id has a number of warps");
+  if (getWarps() && *getWarps() < 1)
+    return emitOpError("expected at least one warp, found ") << *getWarps();
+  return success();
+}
+
+LogicalResult VoteOp::verify() {
+  if (!getPredicate().getType().getElementType().isInteger(1))
+    return emitOpError("expected a predicate, found ")
+           << getPredicate().getType();
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Register tiles
+//===----------------------------------------------------------------------===//
+
+LogicalResult IndexOp::verify() {
+  RegType type = getType();
+  int64_t other =
+      getDimension() == Dimension::Rows ? type.getCols() : type.getRows();
+  if (!type.getElementType().isInteger(32) || other != 1)
+    return emitOpError("expected one i32 for each of the ")
+           << stringifyDimension(getDimension()) << ", found " << type;
+  return success();
+}
+
+void MapOp::build(
+    OpBuilder &builder, OperationState &state, TypeRange results,
+    ValueRange operands,
+    llvm::function_ref<SmallVector<Value>(OpBuilder &, Location, ValueRange)>
+        body) {
+  state.addOperands(operands);
+  state.addTypes(results);
+  Region *region = state.addRegion();
+  SmallVector<Type> types;
+  for (Value operand : operands)
+    types.push_back(cast<RegType>(operand.getType()).getElementType());
+  OpBuilder::InsertionGuard guard(builder);
+  Block *block = builder.createBlock(
+      region, {}, types, SmallVector<Location>(types.size(), state.location));
+  YieldOp::create(builder, state.location,
+                  body(builder, state.location, block->getArguments()));
+}
+
+ParseResult MapOp::parse(OpAsmParser &parser, OperationState &result) {
+  SmallVector<OpAsmParser::Argument> arguments;
+  SmallVector<OpAsmParser::UnresolvedOperand> operands;
+  auto parseOne = [&]() -> ParseResult {
+    return failure(parser.parseArgument(arguments.emplace_back()) ||
+                   parser.parseEqual() ||
+                   parser.parseOperand(operands.emplace_back()));
+  };
+  FunctionType type;
+  SMLoc location = parser.getCurrentLocation();
+  if (parser.parseCommaSeparatedList(AsmParser::Delimiter::Paren, parseOne) ||
+      parser.parseOptionalAttrDict(result.attributes) || parser.parseColon() ||
+      parser.parseType(type) ||
+      parser.resolveOperands(operands, type.getInputs(), location,
+                             result.operands))
+    return failure();
+  for (auto [argument, input] : llvm::zip_equal(arguments, type.getInputs())) {
+    auto tile = dyn_cast<RegType>(input);
+    if (!tile)
+      return parser.emitError(location)
+             << "expected a register tile, found " << input;
+    argument.type = tile.getElementType();
+  }
+  result.addTypes(type.getResults());
+  Region *body = result.addRegion();
+  if (parser.parseRegion(*body, arguments))
+    return failure();
+  ensureTerminator(*body, parser.getBuilder(), result.location);
+  return success();
+}
+
+void MapOp::print(OpAsmPrinter &printer) {
+  printer << " (";
+  llvm::interleaveComma(
+      llvm::zip_equal(getBody().getArguments(), getOperands()), printer,
+      [&](auto pair) {
+        printer.printRegionArgument(std::get<0>(pair), {}, /*omitType=*/true);
+        printer << " = " << std::get<1>(pair);
+      });
+  printer << ")";
+  printer.printOptionalAttrDict((*this)->getAttrs());
+  printer << " : ";
+  printer.printFunctionalType(*this);
+  printer << " ";
+  printer.printRegion(getBody(), /*printEntryBlockArgs=*/false);
+}
+
+LogicalResult MapOp::verify() {
+  if (getResults().empty())
+    return emitOpError("expected a result");
+  auto first = cast<RegType>(getResults().front().getType());
+  for (Value result : getResults()) {
+    auto type = cast<RegType>(result.getType());
+    if (!type.hasSameShape(first) || type.getLayout() != first.getLayout())
+      return emitOpError("expected results of one shape and layout, found ")
+             << first << " and " << type;
+  }
+  for (auto [index, operand] : llvm::enumerate(getOperands())) {
+    auto type = cast<RegType>(operand.getType());
+    if (failed(getBroadcastMap(type, first)))
+      return emitOpError("operand ")
+             << index << " of type " << type
+             << " does not have its elements where those of " << first
+             << " are";
+  }
+  return success();
+}
+
+LogicalResult MapOp::verifyRegions() {
+  Block &block = getBody().front();
+  if (block.getNumArguments() != getOperands().size())
+    return emitOpError("expected ")
+           << getOperands().size() << " region arguments, found "
+           << block.getNumArguments();
+  for (auto [argument, operand] :
+       llvm::zip_equal(block.getArguments(), getOperands()))
+    if (argument.getType() != cast<RegType>(operand.getType()).getElementType())
+      return emitOpError("expected a region argument of type ")
+             << cast<RegType>(operand.getType()).getElementType() << ", found "
+             << argument.getType();
+  auto yield = cast<YieldOp>(block.getTerminator());
+  if (yield.getValues().size() != getResults().size())
+    return emitOpError("expected ")
+           << getResults().size() << " elements to be yielded, found "
+           << yield.getValues().size();
+  for (auto [value, result] : llvm::zip_equal(yield.getValues(), getResults()))
+    if (value.getType() != cast<RegType>(result.getType()).getElementType())
+      return emitOpError("expected an element of type ")
+             << cast<RegType>(result.getType()).getElementType()
+             << " to be yielded, found " << value.getType();
+  for (Operation &op : block.without_terminator())
+    if (!isPure(&op) || op.getNumRegions() != 0)
+      return op.emitOpError("is not an operation on scalars without effects");
+  return success();
+}
+
+LogicalResult ReduceOp::inferReturnTypes(MLIRContext *, std::optional<Location>,
+                                         Adaptor adaptor,
+                                         SmallVectorImpl<Type> &types) {
+  auto operand = dyn_cast<RegType>(adaptor.getOperand().getType());
+  if (!operand)
+    return failure();
+  types.push_back(operand.getSlice(adaptor.getDimension() == Dimension::Cols
+                                       ? Dimension::Rows
+                                       : Dimension::Cols));
+  return success();
+}
+
+static LogicalResult verifyCombined(Operation *op, RegType type) {
+  if (isa<FloatType>(type.getElementType()))
+    return success();
+  return op->emitOpError("expected floating-point elements, found ") << type;
+}
+
+LogicalResult ReduceOp::verify() {
+  return verifyCombined(*this, getOperand().getType());
+}
+
+LogicalResult ScanOp::verify() {
+  return verifyCombined(*this, getOperand().getType());
+}
+
+LogicalResult ConvertOp::verify() {
+  RegType from = getOperand().getType(), to = getType();
+  if (!from.hasSameShape(to))
+    return emitOpError("expected a tile of the same shape, found ")
+           << from << " and " << to;
+  if (isa<FloatType>(from.getElementType()) !=
+      isa<FloatType>(to.getElementType()))
+    return emitOpError("expected both element types to be floating-point "
+                       "types, or none, found ")
+           << from << " and " << to;
+  if (failed(getRegisterMap(from, to)))
+    return emitOpError("a lane of ")
+           << to << " needs elements that " << from << " has in other lanes";
+  return success();
+}
+
+OpFoldResult ConvertOp::fold(FoldAdaptor) {
+  return getOperand().getType() == getType() ? getOperand() : OpFoldResult();
+}
+
+LogicalResult SliceOp::verify() {
+  RegType from = getOperand().getType(), to = getType();
+  if (from.getLayout() != to.getLayout() ||
+      from.getElementType() != to.getElementType())
+    return emitOpError("expected the same element type and layout, found ")
+           << from << " and " << to;
+  int64_t row = getRow(), col = getCol();
+  if (row % from.getLayout().getCellRows() != 0 ||
+      col % from.getLayout().getCellCols() != 0)
+    return emitOpError("expected a slice to start at a cell of ")
+           << from.getLayout().getCellRows() << "x"
+           << from.getLayout().getCellCols() << ", found [" << row << ", "
+           << col << "]";
+  if (row < 0 || col < 0 || row + to.getRows() > from.getRows() ||
+      col + to.getCols() > from.getCols())
+    return emitOpError("the slice is not within ") << from;
+  return success();
+}
