@@ -15,7 +15,17 @@ config.test_exec_root = os.path.join(config.larc_obj_root, "test", "Unit")
 config.test_source_root = config.test_exec_root
 config.test_format = lit.formats.GoogleTest(".", "Tests")
 
-for variable in ("HOME", "TMPDIR", "LD_LIBRARY_PATH"):
+# The last ones tell where NVIDIA's assembler is.
+for variable in (
+    "HOME",
+    "TMPDIR",
+    "LD_LIBRARY_PATH",
+    "LARC_PTXAS",
+    "CUDA_HOME",
+    "CUDA_PATH",
+    "VIRTUAL_ENV",
+    "CONDA_PREFIX",
+):
     if variable in os.environ:
         config.environment[variable] = os.environ[variable]
 # The user's cache of compiled code is none of the tests' business.
