@@ -35,9 +35,10 @@ public:
       yielded += ", " + reads[output];
     }
     return "larc.recurrence @chain(%qK[K], %kK[K]: unit(K), %aK[K]: "
-           "coefficient, %gK[K]: gate, %qM[M], %kM[M]: unit(M), %aM[M]: "
-           "coefficient, %gM[M]: gate, %v[V], %u[V], %bV[V]: coefficient, "
-           "%gV[V]: gate, %c: coefficient, %g: gate)\n    state(" +
+           "coefficient, %wK[K]: unit(K), %gK[K]: gate, %qM[M], %kM[M]: "
+           "unit(M), %aM[M]: coefficient, %wM[M]: unit(M), %gM[M]: gate, "
+           "%v[V], %u[V]: unit(V), %bV[V]: coefficient, %gV[V]: gate, "
+           "%c: coefficient, %g: gate)\n    state(" +
            states + ") -> (" + outputs + ") {\n" + body + "  larc.yield " +
            yielded + "\n}\n";
   }
@@ -72,58 +73,85 @@ private:
       if (earlier.empty())
         return "%c";
       return add("sigmoid " +
-                 add("contract " +
-                     earlier[pick(static_cast<unsigned>(earlier.size()))] +
-                     ", %u over V"));
+                 add("contract " + pickEarlier("") + ", %u over V"));
     }
   }
 
-  std::string makeRead(const std::string &point) {
-    return add("contract " + point + ", %" + (pick(2) ? "q" : "k") + key +
-               " over " + key);
+  std::string makeRead(const std::string &point, const std::string &query) {
+    return add("contract " + point + ", %" + query + key + " over " + key);
   }
 
-  std::string makeValue(const std::string &point) {
-    switch (pick(5)) {
+  /// A read of an earlier state, or `other` if there is none.
+  std::string pickEarlier(const std::string &other) {
+    return earlier.empty()
+               ? other
+               : earlier[pick(static_cast<unsigned>(earlier.size()))];
+  }
+
+  /// A value that the state has no part in.
+  std::string makeValue() {
+    switch (pick(4)) {
     case 0:
       return "%v";
     case 1:
       return add("mul %bV, %u");
-    case 2: {
-      std::string error = add("sub %v, " + add("contract " + point + ", %k" +
-                                               key + " over " + key));
-      return add(pick(2) ? "mul %c, " + error : "mul " + error + ", %bV");
-    }
-    case 3:
-      return add("tanh " + makeRead(point));
     default:
-      return earlier.empty()
-                 ? "%u"
-                 : earlier[pick(static_cast<unsigned>(earlier.size()))];
+      return pickEarlier("%u");
     }
+  }
+
+  /// A step of the state against what it holds: an error or a tanh, or seldom
+  /// the tanh of all of it, for which only the token loop is left.
+  std::string makeFeedback(const std::string &point) {
+    if (pick(6) == 0)
+      return add("tanh " + point);
+    std::string readKey = std::string(pick(2) ? "%k" : "%w") + key;
+    std::string known =
+        add("contract " + point + ", " + readKey + " over " + key);
+    bool isError = pick(3);
+    std::string value =
+        isError ? add("sub %v, " + known) : add("tanh " + known);
+    std::string step = pick(2) ? "%c" : "%bV";
+    if (pick(2)) {
+      std::string write =
+          add("mul " + readKey + ", " + add("mul " + step + ", " + value));
+      return add((isError ? "add " : "sub ") + point + ", " + write);
+    }
+    std::string small = add("mul " + step + ", " + add("constant 0.125"));
+    std::string writeKey = std::string(pick(2) ? "%k" : "%w") + key;
+    std::string write =
+        add("mul " + writeKey + ", " + add("mul " + small + ", " + value));
+    std::string moved = add((pick(2) ? "add " : "sub ") + point + ", " + write);
+    return add("div " + moved + ", " +
+               add("add " + add("constant 1.0") + ", " + small));
   }
 
   std::string makeState(const std::string &old) {
     std::string point = old;
     unsigned steps = 1 + pick(4);
     for (unsigned step = 0; step < steps; ++step) {
-      switch (pick(4)) {
+      switch (pick(6)) {
       case 0:
+      case 1:
         point = add("mul " + makeDecay() + ", " + point);
         break;
-      case 1:
-        reads.push_back(makeRead(point));
+      case 2:
+        reads.push_back(makeRead(point, pick(2) ? "q" : "k"));
         break;
-      default: {
-        std::string value = makeValue(point);
+      case 3: {
         std::string write = add("mul %" + std::string(pick(2) ? "k" : "a") +
-                                key + ", " + value);
+                                key + ", " + makeValue());
         point = add((pick(3) ? "add " : "sub ") + point + ", " + write);
+        break;
       }
+      default:
+        point = makeFeedback(point);
       }
     }
-    reads.push_back(makeRead(point));
-    earlier.push_back(reads.back());
+    reads.push_back(makeRead(point, "q"));
+    // By a unit key: the gates made from it are no steep functions of states.
+    earlier.push_back(makeRead(point, "k"));
+    reads.push_back(earlier.back());
     return point;
   }
 
