@@ -135,20 +135,21 @@ Subject::create(Session &session, const SpecChoice &spec, Form form,
   if (!results)
     return results.takeError();
   subject->results = std::move(*results);
-  // The reference does the same work, as the compiler counts it: it compiles,
-  // too, and `--print-ir-after` and `--timing` show so.
+  // The reference does the work of the token loop, as the compiler counts it:
+  // it compiles, too, and `--print-ir-after` and `--timing` show so.
   llvm::Expected<Compiled *> code = session.getCompiled(
       spec, subject->problem, form == Form::Reference ? Form::Recurrent : form);
   if (!code)
     return code.takeError();
   TokenCost cost = (*code)->recurrence->getTokenCost();
+  unsigned threads = session.getOptions().threads;
+  CallPlan plan = (*code)->recurrence->getPlan(subject->problem, threads);
   if (form != Form::Reference) {
-    unsigned threads = session.getOptions().threads;
     subject->code = (*code)->recurrence.get();
     subject->compileMilliseconds = (*code)->milliseconds;
     subject->workspaceBytes =
         subject->code->getWorkspaceBytes() * int64_t(threads);
-    subject->plan = subject->code->getPlan(subject->problem, threads);
+    subject->plan = plan;
     // A token loop is not cut.
     if (form == Form::Recurrent)
       subject->plan.chunkSize = subject->plan.segments = 0;
@@ -158,7 +159,7 @@ Subject::create(Session &session, const SpecChoice &spec, Form form,
   double steps = double(subject->problem.batch) *
                  double(subject->problem.tokens) *
                  double(subject->problem.heads);
-  subject->flops = cost.flops * steps;
+  subject->flops = plan.flops.value_or(cost.flops * steps);
   subject->bytes =
       cost.bytes * steps + countStateBytes(subject->problem, subject->results);
   return subject;

@@ -1,5 +1,4 @@
-//===- ProgramWork.h - What programs make a processor do -*- C++ -*-
-//-------===//
+//===- ProgramWork.h - What programs do -*- C++ -*- -----------------------===//
 //
 // Part of the larc project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -26,7 +25,7 @@
 namespace larc {
 
 /// Kinds of work, each with a time of its own. Those of arrays count vector
-/// registers, not elements.
+/// registers, not elements, but for flops.
 enum class WorkKind {
   Product,     ///< multiply-adds of register-tiled products
   DecayedPair, ///< multiply-adds of pairs of tokens with decays of their own
@@ -43,8 +42,9 @@ enum class WorkKind {
   StepLaunch,  ///< nests of one token
   Copy,        ///< loads and stores of states around a sequence
   Memory,      ///< bytes of operands and outputs, by registers of them
+  Flop,        ///< flops, by elements: what is reported, not predicted from
 };
-constexpr unsigned numWorkKinds = static_cast<unsigned>(WorkKind::Memory) + 1;
+constexpr unsigned numWorkKinds = static_cast<unsigned>(WorkKind::Flop) + 1;
 llvm::StringRef getName(WorkKind kind);
 
 using WorkVector = std::array<double, numWorkKinds>;

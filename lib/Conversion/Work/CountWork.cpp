@@ -24,9 +24,10 @@ namespace larc {
 
 StringRef larc::getName(WorkKind kind) {
   static constexpr StringRef names[numWorkKinds] = {
-      "product",  "decayed-pair", "access",      "arithmetic", "function",
-      "lane-sum", "running",      "state",       "row",        "launch",
-      "step",     "solve",        "step-launch", "copy",       "memory"};
+      "product",     "decayed-pair", "access",  "arithmetic",
+      "function",    "lane-sum",     "running", "state",
+      "row",         "launch",       "step",    "solve",
+      "step-launch", "copy",         "memory",  "flop"};
   return names[static_cast<unsigned>(kind)];
 }
 
@@ -178,11 +179,15 @@ void Counter::countNest(Block &body, ArrayRef<StringAttr> axes, double times) {
       add(kind, count * times, axes);
   };
   // A value is loaded or computed once for all inner axes that it lacks.
-  auto visitsOf = [&](Value value) {
+  auto outerOf = [&](Value value) {
     auto type = cast<ArrayType>(value.getType());
     ArrayRef<StringAttr> outer = axes;
     while (!outer.empty() && !type.hasAxis(outer.back()))
       outer = outer.drop_back();
+    return outer;
+  };
+  auto visitsOf = [&](Value value) {
+    ArrayRef<StringAttr> outer = outerOf(value);
     if (outer.size() == axes.size())
       return registersOf(axes);
     return sizeOf(outer);
@@ -195,13 +200,17 @@ void Counter::countNest(Block &body, ArrayRef<StringAttr> axes, double times) {
         inputs.insert(operand);
     if (auto reduction = dyn_cast<ReductionOpInterface>(op)) {
       addHere(WorkKind::Arithmetic, registersOf(axes));
+      addHere(WorkKind::Flop, op.getNumOperands() * sizeOf(axes));
       SmallVector<StringAttr> reduced = reduction.getReducedAxes();
       if (!axes.empty() && llvm::is_contained(reduced, axes.back()))
         addHere(WorkKind::LaneSum, sizeOf(axesOf(op.getResult(0))));
       continue;
     }
-    if (!isa<ElementwiseOpInterface>(op) || isa<BroadcastOp>(op))
+    auto elementwise = dyn_cast<ElementwiseOpInterface>(op);
+    if (!elementwise || isa<BroadcastOp>(op))
       continue;
+    addHere(WorkKind::Flop,
+            elementwise.getFlops() * sizeOf(outerOf(op.getResult(0))));
     double weight = getFunctionWeight(&op);
     double count = visitsOf(op.getResult(0));
     if (weight != 0.0)
@@ -231,6 +240,7 @@ void Counter::countContract(ContractOp op) {
                                        cast<ArrayType>(op.getRhs().getType()));
   add(WorkKind::Product, productsOf(space.getAxes(), axesOf(op.getResult())),
       space.getAxes());
+  add(WorkKind::Flop, 2.0 * sizeOf(space.getAxes()), space.getAxes());
   for (Value operand : op.getOperands())
     if (llvm::none_of(axesOf(operand),
                       [&](StringAttr axis) { return isToken(axis); }))
@@ -240,6 +250,8 @@ void Counter::countContract(ContractOp op) {
 
 /// Half of all pairs.
 static constexpr double causalShare = 0.5;
+/// A multiply-add and a step of the decay.
+static constexpr double decayedFlops = 3.0;
 
 void Counter::countScores(chunk::ScoresOp op) {
   SmallVector<StringAttr> summed(op.getAxes().getAsRange<StringAttr>());
@@ -249,10 +261,16 @@ void Counter::countScores(chunk::ScoresOp op) {
   double sums = sizeOf(summed) / plan.lanes;
   if (isScalar) {
     addAt(WorkKind::Product, causalShare * pairs * sums, 2);
-    if (!op.getDecays().empty())
+    addAt(WorkKind::Flop, 2.0 * causalShare * pairs * sizeOf(summed), 2);
+    if (!op.getDecays().empty()) {
+      // A running product, and the scores times it.
       addAt(WorkKind::Running, pairs / plan.lanes, 2);
+      addAt(WorkKind::Flop, 2.0 * causalShare * pairs, 2);
+    }
   } else {
     addAt(WorkKind::DecayedPair, causalShare * pairs * sums, 2);
+    addAt(WorkKind::Flop, decayedFlops * causalShare * pairs * sizeOf(summed),
+          2);
   }
   addAt(WorkKind::Launch, 1.0, 0);
 }
@@ -267,6 +285,10 @@ void Counter::countMix(chunk::MixOp op) {
   double count = causalShare * pairs * registersOf(values);
   addAt(op.getDecays().empty() ? WorkKind::Product : WorkKind::DecayedPair,
         count, 2);
+  addAt(WorkKind::Flop,
+        (op.getDecays().empty() ? 2.0 : decayedFlops) * causalShare * pairs *
+            sizeOf(values),
+        2);
   addAt(WorkKind::Launch, 1.0, 0);
 }
 
@@ -275,6 +297,10 @@ void Counter::countUpdate(chunk::UpdateOp op) {
   auto writes = static_cast<double>(op.getKeys().size());
   addAt(WorkKind::Product,
         productsOf(state, state) * sizeOf(op.getTokenAttr()) * writes, 1);
+  addAt(WorkKind::Flop,
+        2.0 * sizeOf(state) * sizeOf(op.getTokenAttr()) * writes, 1);
+  addAt(WorkKind::Flop,
+        static_cast<double>(op.getDecays().size()) * sizeOf(state), 0);
   addAt(WorkKind::State, 2.0 * registersOf(state), 0);
   addAt(WorkKind::Launch, 1.0, 0);
 }
@@ -287,6 +313,8 @@ void Counter::countSolve(chunk::SolveOp op) {
     Value past = op.getPastArguments()[pairs[2 * i]];
     addAt(WorkKind::Solve,
           causalShare * sizeOf(axesOf(scores)) * registersOf(axesOf(past)), 2);
+    addAt(WorkKind::Flop,
+          2.0 * causalShare * sizeOf(axesOf(scores)) * sizeOf(axesOf(past)), 2);
   }
   addAt(WorkKind::Step, rows, 1);
   addAt(WorkKind::Launch, 1.0, 0);
@@ -319,6 +347,7 @@ void Counter::countOp(Operation &op, double times) {
         ArrayRef<StringAttr> axes = axesOf(running.getOperand());
         add(WorkKind::Running,
             axes.size() == 1 ? sizeOf(axes) : registersOf(axes), axes);
+        add(WorkKind::Flop, sizeOf(axes), axes);
         addAt(WorkKind::Launch, 1.0, 0);
       })
       .Case<chunk::StackOp>([&](chunk::StackOp stack) {
@@ -341,10 +370,13 @@ void Counter::countOp(Operation &op, double times) {
                                cast<ArrayType>(contract.getRhs().getType()));
         double count =
             productsOf(space.getAxes(), axesOf(contract.getResult()));
-        if (steps != 0.0)
-          addAt(WorkKind::Product, times * steps * count, 1);
-        else
-          add(WorkKind::Product, times * count, space.getAxes());
+        double flops = 2.0 * sizeOf(space.getAxes());
+        for (auto [kind, number] :
+             {std::pair(WorkKind::Product, count), {WorkKind::Flop, flops}})
+          if (steps != 0.0)
+            addAt(kind, times * steps * number, 1);
+          else
+            add(kind, times * number, space.getAxes());
       })
       .Default([](Operation *) {});
 }

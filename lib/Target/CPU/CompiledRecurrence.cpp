@@ -133,9 +133,13 @@ TokenCost CompiledRecurrence::getTokenCost() const { return impl->cost; }
 CallPlan CompiledRecurrence::getPlan(const Problem &problem,
                                      unsigned threads) const {
   FormChoice choice = impl->choose(problem, threads);
-  CallPlan plan{choice.chunkSize, choice.segments, std::nullopt};
-  if (choice.milliseconds > 0.0)
+  CallPlan plan;
+  plan.chunkSize = choice.chunkSize;
+  plan.segments = choice.segments;
+  if (choice.milliseconds > 0.0) {
     plan.milliseconds = choice.milliseconds;
+    plan.flops = choice.flops;
+  }
   return plan;
 }
 int64_t CompiledRecurrence::getWorkspaceBytes() const {

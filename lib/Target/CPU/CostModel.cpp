@@ -42,7 +42,7 @@ static constexpr Calibration calibrations[numWorkKinds] = {
     {WorkKind::Row, 0.0, 5.3},        {WorkKind::Launch, 0.0, 0.0},
     {WorkKind::Step, 0.0, 13.4},      {WorkKind::Solve, 2.0, 1.31},
     {WorkKind::StepLaunch, 0.0, 4.7}, {WorkKind::Copy, 1.43, 1.0},
-    {WorkKind::Memory, 0.0, 0.0},
+    {WorkKind::Memory, 0.0, 0.0},     {WorkKind::Flop, 0.0, 0.0},
 };
 /// Seconds that a task takes to start, and one wave of tasks on several
 /// threads.
@@ -122,6 +122,7 @@ struct CostModel::Impl {
 
   double getSeconds(const ProgramWork &work, int64_t tokens) const;
   double predict(const CallShape &shape, int64_t chunkSize) const;
+  double countFlops(const CallShape &shape, int64_t chunkSize) const;
   std::optional<FormChoice> predictSegments(const CallShape &shape,
                                             int64_t chunkSize,
                                             int64_t segments) const;
@@ -242,6 +243,15 @@ double CostModel::Impl::predict(const CallShape &shape,
   }
   return std::max(std::min(wave.getSeconds(), serial),
                   memory / (limits.copyGBps * 1e9 * shape.threads));
+}
+
+double CostModel::Impl::countFlops(const CallShape &shape,
+                                   int64_t chunkSize) const {
+  const ProgramWork &form = *getWork(chunkSize);
+  double flops = 0.0;
+  for (int64_t length : shape.lengths)
+    flops += form.getTotal(length)[unsigned(WorkKind::Flop)];
+  return flops * static_cast<double>(shape.heads);
 }
 
 std::optional<FormChoice>
@@ -412,8 +422,10 @@ FormChoice CostModel::choose(const CallShape &shape, const CPUOptions &options,
     if (!best || choice.milliseconds < best->milliseconds * gain)
       best = choice;
   }
-  if (best)
+  if (best) {
+    best->flops = impl->countFlops(shape, best->chunkSize);
     return *best;
+  }
   // What cannot be compiled says so when it is.
   FormChoice none;
   none.form = options.form;

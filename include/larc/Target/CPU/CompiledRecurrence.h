@@ -54,7 +54,8 @@ struct CompileHooks {
   bool timing = false;      ///< the passes' times to stderr
 };
 
-/// Work of one token of one head, counted on the flat recurrence as written.
+/// Work of one token of one head, counted on the flat recurrence as written:
+/// an estimate that is there before anything is compiled.
 struct TokenCost {
   double flops = 0; ///< multiply and add count one each
   double bytes = 0; ///< operands, outputs once; the state is resident
@@ -66,6 +67,9 @@ struct CallPlan {
   int64_t chunkSize = 0, segments = 0;
   /// The cost model's expectation of the time of the call.
   std::optional<double> milliseconds;
+  /// What the form does: additions and multiplications of the programs that
+  /// run, a function as one. None where the model knows nothing.
+  std::optional<double> flops;
 };
 
 class CompiledRecurrence {

@@ -42,6 +42,8 @@ struct FormChoice {
   /// Length of the first segment to that of the others.
   double firstShare = 1.0;
   double milliseconds = 0.0;
+  /// Of the call's programs; what summaries of segments repeat is left out.
+  double flops = 0.0;
 };
 
 class CostModel {
