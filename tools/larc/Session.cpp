@@ -378,12 +378,33 @@ void Session::setFormOptions(CPUOptions &types, Form form) const {
   types.segments = options.segments;
 }
 
+/// A segment has a chunk at least: of the longest sequence, since shorter ones
+/// may be anything beside it.
+static llvm::Error checkSegments(const CPUOptions &types,
+                                 const Problem &problem) {
+  if (types.segments <= 1)
+    return llvm::Error::success();
+  int64_t longest = 0;
+  for (int64_t n = 0; n < problem.numSequences; ++n)
+    longest = std::max(longest, problem.getLength(n));
+  int64_t chunks = llvm::divideCeil(longest, types.chunkSize);
+  if (types.segments <= std::max<int64_t>(chunks, 1))
+    return llvm::Error::success();
+  return makeUsageFault(
+      "option '--segments' cannot be honoured: the longest sequence has " +
+      llvm::Twine(longest) + " tokens, which make " + llvm::Twine(chunks) +
+      " chunks of up to " + llvm::Twine(types.chunkSize) + ", and not " +
+      llvm::Twine(types.segments) + " segments");
+}
+
 llvm::Expected<Compiled *> Session::getCompiled(const SpecChoice &spec,
                                                 Problem &problem, Form form) {
   CPUOptions types = CPUOptions::of(problem);
   setFormOptions(types, form);
   if (form == Form::Chunk && types.chunkSize == 0)
     types.chunkSize = chooseCall(problem, form).chunkSize;
+  if (llvm::Error error = checkSegments(types, problem))
+    return std::move(error);
   // What the code depends on, as text.
   std::string key;
   llvm::raw_string_ostream os(key);

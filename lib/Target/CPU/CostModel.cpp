@@ -409,8 +409,17 @@ FormChoice CostModel::choose(const CallShape &shape, const CPUOptions &options,
     else
       llvm::append_range(candidates, getChunkSizes());
   }
+  int64_t longest = 0;
+  for (int64_t length : shape.lengths)
+    longest = std::max(longest, length);
   std::optional<FormChoice> best;
   for (int64_t chunkSize : candidates) {
+    // A segment has a chunk at least.
+    if (chunkSize != options.chunkSize && chunkSize != candidates.front() &&
+        options.segments > 1 &&
+        llvm::divideCeil(longest, chunkSize) <
+            static_cast<uint64_t>(options.segments))
+      continue;
     if (!impl->getWork(chunkSize))
       continue;
     FormChoice whole;
