@@ -5,7 +5,7 @@
 # lit configuration of the regression tests. A test is a file with RUN lines;
 # these substitutions and features exist beside lit's own (%s, %t, ...):
 #
-#   larc, larc-opt, larc-lsp-server     the tools of the build
+#   larc, larc-opt, larc-translate, larc-lsp-server     the tools of the build
 #   FileCheck, not, count, split-file   LLVM's
 #   %data             test/Data
 #   %larc_src_root    the root of the checkout; %larc_obj_root of the build
@@ -16,10 +16,14 @@
 #                     the checkout (or LARC_SHARED_VECTORS): needs the feature
 #                     `shared-vectors`
 #
+# The feature `ptxas` says that NVIDIA's assembler is there, in a version for
+# every kernel.
+#
 # LARC_EXHAUSTIVE=1 gives the feature `exhaustive`: tests that take minutes.
 
 import os
 import platform
+import subprocess
 import sys
 
 import lit.formats
@@ -55,7 +59,7 @@ llvm_config.with_environment(
 
 # `larc` is also a kind of code that the driver writes: not in `--emit=larc`.
 llvm_config.add_tool_substitutions(
-    [ToolSubst("larc", pre=r".-^/\<="), "larc-opt", "larc-lsp-server"],
+    [ToolSubst("larc", pre=r".-^/\<="), "larc-opt", "larc-translate", "larc-lsp-server"],
     [config.larc_tools_dir],
 )
 llvm_config.add_tool_substitutions(
@@ -80,6 +84,38 @@ if os.path.isdir(shared_vectors):
 
 if os.environ.get("LARC_EXHAUSTIVE") == "1":
     config.available_features.add("exhaustive")
+
+for variable in (
+    "LARC_PTXAS",
+    "CUDA_HOME",
+    "CUDA_PATH",
+    "VIRTUAL_ENV",
+    "CONDA_PREFIX",
+):
+    llvm_config.with_system_environment(variable)
+
+
+def can_assemble():
+    """Whether larc finds an assembler that may be used for wgmma."""
+    command = [
+        os.path.join(config.larc_tools_dir, "larc-translate"),
+        "--mlir-to-cubin",
+        os.path.join(config.test_source_root, "Target", "CUDA", "wgmma.mlir"),
+    ]
+    try:
+        process = subprocess.run(
+            command,
+            env={**os.environ, **config.environment},
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+    except OSError:
+        return False
+    return process.returncode == 0
+
+
+if can_assemble():
+    config.available_features.add("ptxas")
 
 config.available_features.add("host-" + platform.machine().lower())
 

@@ -118,8 +118,9 @@ FailureOr<Cubin> larc::compileToCubin(ModuleOp module, const CudaTarget &target,
     if (function->hasAttr(NVVM::NVVMDialect::getKernelFuncAttrName()))
       bounds.push_back(getLaunchBounds(function));
   if (bounds.empty())
-    return module.emitError("has no kernel: expected a function with the "
-                            "attribute 'nvvm.kernel'"),
+    return emitError(module.getLoc(),
+                     "has no kernel: expected a function with the "
+                     "attribute 'nvvm.kernel'"),
            failure();
   FailureOr<std::string> ptx = translateToPTX(module, target);
   if (failed(ptx))

@@ -66,12 +66,18 @@ public:
 
 private:
   std::vector<std::string> &found;
+  /// The same program may be found by several names.
+  std::vector<fs::UniqueID> ids;
 };
 } // namespace
 
 void CandidateList::addProgram(llvm::StringRef file) {
-  if (fs::can_execute(file) && !llvm::is_contained(found, file))
-    found.push_back(file.str());
+  fs::UniqueID id;
+  if (!fs::can_execute(file) || fs::getUniqueID(file, id) ||
+      llvm::is_contained(ids, id))
+    return;
+  found.push_back(file.str());
+  ids.push_back(id);
 }
 
 void CandidateList::addToolkit(llvm::StringRef root) {

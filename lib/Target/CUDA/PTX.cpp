@@ -220,7 +220,7 @@ static LogicalResult emitPTX(llvm::Module &module, llvm::TargetMachine &machine,
 FailureOr<std::string> larc::translateToPTX(ModuleOp module,
                                             const CudaTarget &target) {
   auto report = [&](llvm::Error error) -> LogicalResult {
-    return module.emitError() << llvm::toString(std::move(error));
+    return emitError(module.getLoc()) << llvm::toString(std::move(error));
   };
   auto machine = createMachine(target);
   if (!machine)
@@ -236,7 +236,8 @@ FailureOr<std::string> larc::translateToPTX(ModuleOp module,
   std::unique_ptr<llvm::Module> llvmModule =
       translateModuleToLLVMIR(*expanded, context);
   if (!llvmModule)
-    return module.emitError("cannot be translated to LLVM IR"), failure();
+    return emitError(module.getLoc(), "cannot be translated to LLVM IR"),
+           failure();
   llvmModule->setDataLayout((*machine)->createDataLayout());
   llvmModule->setTargetTriple((*machine)->getTargetTriple());
   auto optimize = makeOptimizingTransformer(/*optLevel=*/3, /*sizeLevel=*/0,
@@ -248,6 +249,7 @@ FailureOr<std::string> larc::translateToPTX(ModuleOp module,
   llvm::raw_svector_ostream os(ptx);
   std::string errors;
   if (failed(emitPTX(*llvmModule, **machine, os, errors)))
-    return module.emitError("cannot be compiled to PTX: ") << errors, failure();
+    return emitError(module.getLoc(), "cannot be compiled to PTX: ") << errors,
+           failure();
   return ptx.str().str();
 }

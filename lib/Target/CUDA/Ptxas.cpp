@@ -48,10 +48,10 @@ PtxasNeed PtxasNeed::of(llvm::StringRef ptx, const CudaTarget &target) {
   // The assembler may reuse registers of the first factor before an
   // asynchronous product has read them.
   if (ptx.contains("wgmma."))
-    return {llvm::VersionTuple(13, 3), "makes wrong code of wgmma"};
+    return {llvm::VersionTuple(13, 3), "may make wrong code of wgmma"};
   // Wrong addresses of shared memory on that architecture alone.
   if (ptx.contains("mma.sync") && llvm::StringRef(target.chip) == "sm_90a")
-    return {llvm::VersionTuple(13, 1), "makes wrong code of mma.sync"};
+    return {llvm::VersionTuple(13, 1), "may make wrong code of mma.sync"};
   return {llvm::VersionTuple(12, 7), "does not know PTX 8.6"};
 }
 

@@ -27,7 +27,7 @@
 namespace larc {
 
 /// The oldest version that may assemble something, and the reason, to follow
-/// "ptxas VERSION": `makes wrong code of wgmma`.
+/// "ptxas VERSION": `may make wrong code of wgmma`.
 struct PtxasNeed {
   llvm::VersionTuple version;
   std::string reason;
