@@ -86,8 +86,8 @@ std::vector<ChunkEquations::Decay> ChunkEquations::getDecaySides() const {
     ArrayType axes = ArrayType::scalar(context);
     for (const Product &product : sum)
       axes = ArrayType::unionOf(axes, product.getAxes(context));
-    return {
-        {"D", notation.write(sum), SmallVector<StringAttr>(axes.getAxes())}};
+    return {{symbols.decay, notation.write(sum),
+             SmallVector<StringAttr>(axes.getAxes())}};
   }
   Product sides[2];
   auto sideOf = [&](Value value) -> Product & {
@@ -105,7 +105,8 @@ std::vector<ChunkEquations::Decay> ChunkEquations::getDecaySides() const {
   for (const Product &side : sides)
     if (!isOneProduct(side))
       decays.push_back(
-          {decays.empty() ? "D" : "E", notation.write(side),
+          {decays.empty() ? symbols.decay : symbols.other,
+           notation.writeAlone(side),
            SmallVector<StringAttr>(side.getAxes(context).getAxes())});
   return decays;
 }
@@ -117,10 +118,11 @@ ChunkEquations::getStraddling(ArrayRef<StringAttr> keyAxes) {
     SplitProduct split = analysis.split(product, keyAxes);
     if (split.straddling.factors.empty() && split.straddling.divisors.empty())
       continue;
-    std::string number =
-        parts.empty() ? std::string() : std::to_string(parts.size() + 1);
-    parts.push_back({notation.write(split.straddling),
-                     notation.write(split.key * split.value), "s" + number});
+    parts.push_back(
+        {notation.write(split.straddling),
+         notation.write(split.key * split.value),
+         parts.empty() ? symbols.straddling
+                       : notation.index(symbols.straddling, parts.size() + 1)});
   }
   return parts;
 }
@@ -134,21 +136,26 @@ ChunkEquations::getWrites(ArrayRef<StringAttr> keyAxes) {
     SplitProduct split = analysis.split(product, keyAxes);
     if (!split.straddling.factors.empty() || !split.straddling.divisors.empty())
       continue;
-    Write write{split.key, split.value, {}};
+    Write write{split.key, split.value, {}, false, false};
     const ArrayRef<Value> factors = split.value.factors;
     // Of a solved write, the equation follows.
     bool isName = split.value.coefficient == 1.0 && factors.size() == 1 &&
                   split.value.divisors.empty() &&
-                  !getSourceName(factors.front()).empty() &&
+                  notation.hasOwnName(factors.front()) &&
                   (analysis.dependsOn(factors.front(), transition.state) ||
                    notation.names(factors.front()));
-    if (isName)
-      write.name = notation.symbol(getSourceName(split.value.factors.front()));
+    write.isSolved = llvm::any_of(factors, [&](Value factor) {
+      return analysis.dependsOn(factor, transition.state);
+    });
+    if (isName && write.isSolved)
+      write.name = notation.symbol(getSourceName(factors.front()));
+    else if (isName)
+      write.name = notation.write(factors.front());
     else if (!isOneProduct(split.value))
-      write.name = count == 1 ? "y"
-                              : (notation.isLatex() ? "y_{" : "y") +
-                                    std::to_string(writes.size() + 1) +
-                                    (notation.isLatex() ? "}" : "");
+      write.name = count == 1
+                       ? symbols.value
+                       : notation.index(symbols.value, writes.size() + 1);
+    write.hasName = isName;
     writes.push_back(std::move(write));
   }
   return writes;
@@ -173,32 +180,57 @@ static std::string sumOverAxes(const Notation &notation,
 
 /// The decay between two tokens.
 static std::string decayBetween(const Notation &notation, StringRef symbol) {
+  const ChunkSymbols &symbols = notation.getSymbols();
+  std::string range = symbols.j + "<" + symbols.l + "<" + symbols.i;
   if (notation.isLatex())
-    return ("\\Big(\\prod_{j<l<i} " + symbol + "_{l}\\Big)").str();
-  return ("(prod_{j<l<i} " + symbol + "[l])").str();
+    return ("\\Big(\\prod_{" + range + "} " + symbol + "_{" + symbols.l +
+            "}\\Big)")
+        .str();
+  return ("(prod_{" + range + "} " + symbol + "[" + symbols.l + "])").str();
 }
 
 //===----------------------------------------------------------------------===//
 // Equations
 //===----------------------------------------------------------------------===//
 
-/// Whether the read finds what its own token wrote: all writes of the update.
+static bool isSame(const Product &lhs, const Product &rhs) {
+  auto isPermutation = [](ArrayRef<Value> lhs, ArrayRef<Value> rhs) {
+    return lhs.size() == rhs.size() &&
+           std::is_permutation(lhs.begin(), lhs.end(), rhs.begin());
+  };
+  return lhs.coefficient == rhs.coefficient &&
+         isPermutation(lhs.factors, rhs.factors) &&
+         isPermutation(lhs.divisors, rhs.divisors);
+}
+
+/// Whether the read stands between writes and decays of its token: it does not
+/// find what the update writes.
 bool ChunkEquations::isEarlierWrite(const Read &read) const {
-  return read.form.writes.size() != transition.update->writes.size();
+  ArrayRef<Product> writes = transition.update->writes;
+  return read.form.writes.size() != writes.size() ||
+         !std::equal(writes.begin(), writes.end(), read.form.writes.begin(),
+                     isSame);
 }
 
 std::string ChunkEquations::getScores(unsigned number, bool several,
                                       StringRef i, StringRef j) const {
   bool latex = notation.isLatex();
-  std::string text = "A";
+  std::string text = symbols.scores;
   if (transition.reads.size() > 1)
     text +=
         latex ? "^{" + std::to_string(number) + "}" : std::to_string(number);
-  if (several)
-    text += latex ? "" : "_w";
   if (latex)
-    return text + "_{" + (several ? "w," : "") + i.str() + j.str() + "}";
+    return text + "_{" + (several ? symbols.write + "," : "") + i.str() +
+           j.str() + "}";
+  if (several)
+    text += "_" + symbols.write;
   return text + "[" + i.str() + "," + j.str() + "]";
+}
+
+/// `A_w`: a letter of every write.
+std::string ChunkEquations::ofWrite(StringRef letter) const {
+  return letter.str() + (notation.isLatex() ? "_{" + symbols.write + "}"
+                                            : "_" + symbols.write);
 }
 
 /// A read's coefficient times the decay at its point, by the axes summed over
@@ -220,15 +252,19 @@ ChunkEquations::Reader ChunkEquations::getReader(const Read &read) const {
   };
   if (read.form.decay.size() != 1) {
     bool kept = false;
-    for (const Product &product : read.form.decay)
+    MLIRContext *context = analysis.getRecurrence().getContext();
+    ArrayType axes = ArrayType::scalar(context);
+    for (const Product &product : read.form.decay) {
+      axes = ArrayType::unionOf(axes, product.getAxes(context));
       for (Value factor : product.factors)
         kept |= isKept(factor);
+    }
     std::string sum = notation.write(read.form.decay, /*tight=*/true);
     if (kept)
       reader.value = sum;
     else
-      reader.key =
-          paren(reader.plain) + (notation.isLatex() ? "\\," : " ") + sum;
+      reader.key = paren(reader.plain) +
+                   notation.join(read.coefficient.getAxes(context), axes) + sum;
     return reader;
   }
   Product key = read.coefficient, value;
@@ -268,117 +304,169 @@ std::string ChunkEquations::scoresEquation(const Read &read, unsigned number) {
   bool several = writes.size() > 1;
   auto key = [&](StringRef token) {
     if (several)
-      return at(latex ? "a_{w}" : "a_w", token);
+      return at(ofWrite(symbols.key), token);
     return isOneProduct(writes.front().key)
                ? std::string()
                : at(notation.write(writes.front().key), token);
   };
-  std::string body = at(reader.key, "i");
+  std::string body = at(reader.key, symbols.i);
   for (const std::string &symbol : getDecays(read.axes, /*inside=*/true))
     body += space + decayBetween(notation, symbol);
-  if (std::string writer = key("j"); !writer.empty())
+  if (std::string writer = key(symbols.j); !writer.empty())
     body += space + writer;
-  std::string text = getScores(number, several, "i", "j") + " = " +
+  std::string text = getScores(number, several, symbols.i, symbols.j) + " = " +
                      sumOverAxes(notation, read.axes, body) +
-                     (latex ? ",\\quad j < i" : ",  j < i");
+                     (latex ? ",\\quad " : ",  ") + symbols.j + " < " +
+                     symbols.i;
   if (!read.form.writes.empty() && !isEarlierWrite(read)) {
-    std::string diagonal = at(reader.plain, "i");
-    if (std::string writer = key("i"); !writer.empty())
+    std::string diagonal = at(reader.plain, symbols.i);
+    if (std::string writer = key(symbols.i); !writer.empty())
       diagonal += space + writer;
     text += (latex ? ",\\quad " : ";  ") +
-            getScores(number, several, "i", "i") + " = " +
+            getScores(number, several, symbols.i, symbols.i) + " = " +
             sumOverAxes(notation, read.axes, diagonal);
   }
+  return text;
+}
+
+/// What a read that stands between writes of its token finds of those before
+/// it.
+std::string ChunkEquations::earlierWrites(const Read &read,
+                                          const Reader &reader) {
+  std::string text, space = notation.isLatex() ? "\\," : " ";
+  const std::vector<Write> all = getWrites(read.axes);
+  ArrayRef<Write> writes = all;
+  for (const Product &product : read.form.writes) {
+    SplitProduct split = analysis.split(product, read.axes);
+    std::string body = at(reader.plain, symbols.i);
+    if (!isOneProduct(split.straddling))
+      body += space + notation.write(split.straddling);
+    if (!isOneProduct(split.key))
+      body += space + at(notation.write(split.key), symbols.i);
+    text += " + " + sumOverAxes(notation, read.axes, body);
+    // The value may have a name.
+    const auto *write = llvm::find_if(writes, [&](const Write &write) {
+      return isSame(write.value, split.value);
+    });
+    if (!isOneProduct(split.value))
+      text += space + at(write != writes.end() && !write->name.empty()
+                             ? write->name
+                             : notation.write(split.value),
+                         symbols.i);
+  }
+  return text;
+}
+
+/// What a read finds of the parts of the state that straddle.
+std::string ChunkEquations::straddlingTerms(const Read &read,
+                                            StringRef coefficient,
+                                            StringRef token) {
+  std::string text, space = notation.isLatex() ? "\\," : " ";
+  for (const Straddling &part : getStraddling(read.axes))
+    text += " + " +
+            sumOverAxes(notation, read.axes,
+                        at(coefficient, symbols.i) + space + part.invariant +
+                            space + at(part.symbol, token));
   return text;
 }
 
 std::string ChunkEquations::readEquation(const Read &read, unsigned number) {
   bool latex = notation.isLatex();
   std::string space = latex ? "\\," : " ";
-  StringRef source = getSourceName(read.getResult());
-  std::string name = !source.empty() ? notation.symbol(source)
-                     : latex         ? "r_{" + std::to_string(number) + "}"
-                                     : "r" + std::to_string(number);
   Reader reader = getReader(read);
-  std::string past = at(reader.key, "i") + space;
+  std::string past = at(reader.key, symbols.i) + space;
   if (!isOne(transition.update->decay))
-    past += at("P", "i") + space;
+    past += at(symbols.before, symbols.i) + space;
   past += notation.stateSymbol(transition.state, /*isNew=*/false);
   std::string text = sumOverAxes(notation, read.axes, past);
   std::vector<Write> writes = getWrites(read.axes);
   bool includesOwn = !read.form.writes.empty() && !isEarlierWrite(read);
   bool several = writes.size() > 1;
   std::string value =
-      several ? std::string(latex ? "y_{w}" : "y_w")
+      several ? ofWrite(symbols.value)
               : (writes.empty() ? std::string() : writes.front().name);
-  bool hasWrites = transition.transitionClass != TransitionClass::Constant &&
-                   !writes.empty();
+  bool isConstant = transition.transitionClass == TransitionClass::Constant;
+  bool hasWrites = !isConstant && !writes.empty();
   if (hasWrites) {
-    std::string body = getScores(number, several, "i", "j");
+    std::string body = getScores(number, several, symbols.i, symbols.j);
     for (const std::string &symbol : getDecays(read.axes, /*inside=*/false))
       body += space + decayBetween(notation, symbol);
     if (!value.empty())
-      body += space + at(value, "j");
+      body += space + at(value, symbols.j);
     bool joins = includesOwn && reader.value.empty();
     std::string index =
-        joins ? (latex ? "j \\le i" : "j<=i") : (latex ? "j < i" : "j<i");
-    text += " + " + sumOver(notation, index + (several ? ",w" : ""), body);
+        symbols.j +
+        (joins ? (latex ? " \\le " : "<=") : (latex ? " < " : "<")) + symbols.i;
+    text += " + " + sumOver(notation,
+                            index + (several ? "," + symbols.write : ""), body);
   }
-  for (const Straddling &part : getStraddling(read.axes))
-    text += " + " + sumOverAxes(notation, read.axes,
-                                at(reader.plain, "i") + space + part.invariant +
-                                    space + at(part.symbol, "i"));
+  // The part's value after the token, or before it and then decayed.
+  if (!includesOwn)
+    text += straddlingTerms(read, reader.key, symbols.i + "-1");
   if (!reader.value.empty())
-    text = at(reader.value, "i") + (latex ? " \\odot \\left(" : " (.) (") +
-           text + (latex ? "\\right)" : ")");
+    text = at(reader.value, symbols.i) +
+           (latex ? " \\odot \\left(" : " (.) (") + text +
+           (latex ? "\\right)" : ")");
+  if (includesOwn)
+    text += straddlingTerms(read, reader.plain, symbols.i);
   if (hasWrites && includesOwn && !reader.value.empty()) {
-    std::string own = getScores(number, several, "i", "i");
+    std::string own = getScores(number, several, symbols.i, symbols.i);
     if (!value.empty())
-      own += space + at(value, "i");
-    text += " + " + (several ? sumOver(notation, "w", own) : own);
+      own += space + at(value, symbols.i);
+    text += " + " + (several ? sumOver(notation, symbols.write, own) : own);
   }
   if (hasWrites && !read.form.writes.empty() && !includesOwn)
-    text += latex ? " + \\text{what its own token wrote before}"
-                  : " + what its own token wrote before";
-  return at(name, "i") + " = " + text;
+    text += earlierWrites(read, reader);
+  notation.define(read.getResult());
+  return at(notation.readSymbol(read), symbols.i) + " = " + text;
 }
 
 std::string ChunkEquations::writeEquation(const Write &write) {
+  if (!write.hasName)
+    return at(write.name, symbols.i) + " = " +
+           at(notation.write(write.value), symbols.i);
   // What the step says, at one token.
-  if (!write.value.factors.empty() && write.value.factors.size() == 1 &&
-      write.value.divisors.empty() && write.value.coefficient == 1.0)
-    return at(write.name, "i") + " = " +
-           at(notation.writeDefinition(write.value.factors.front()), "i");
-  return at(write.name, "i") + " = " + at(notation.write(write.value), "i");
+  Value value = write.value.factors.front();
+  notation.define(value);
+  return at(write.name, symbols.i) + " = " +
+         at(notation.writeDefinition(value), symbols.i);
 }
 
 std::string ChunkEquations::endEquation() {
   bool latex = notation.isLatex();
   std::string old = notation.stateSymbol(transition.state, false);
   std::string text = notation.stateSymbol(transition.state, true) + " = ";
-  bool decays = !isOne(transition.update->decay);
+  // What every token forgets is not carried.
+  bool forgets = transition.update->decay.empty();
+  bool decays = !isOne(transition.update->decay) && !forgets;
   if (decays)
-    text += latex ? "P^{*} \\odot " : "P* (.) ";
-  text += old;
+    text += symbols.before + (latex ? "^{*} \\odot " : "* (.) ");
+  if (!forgets)
+    text += old;
+  std::string_view plus = forgets ? "" : " + ";
+  std::string token = forgets ? symbols.tokens : symbols.i;
+  auto add = [&](const std::string &term) {
+    text += plus;
+    text += term;
+    plus = " + ";
+  };
   std::vector<Write> writes = getWrites(transition.keyAxes);
   for (const Write &write : writes) {
     std::string body;
     if (decays)
-      body = at("Q", "i") + (latex ? " \\odot " : " (.) ");
+      body = at(symbols.after, symbols.i) + (latex ? " \\odot " : " (.) ");
     std::string key =
-        isOneProduct(write.key) ? "" : at(notation.write(write.key), "i");
-    std::string value = write.name.empty() ? "" : at(write.name, "i");
+        isOneProduct(write.key) ? "" : at(notation.write(write.key), token);
+    std::string value = write.name.empty() ? "" : at(write.name, token);
     bool both = !key.empty() && !value.empty();
-    text += " + " + sumOver(notation, "i",
-                            body + key +
-                                (!both   ? ""
-                                 : latex ? " \\otimes "
-                                         : " (x) ") +
-                                value);
+    body += key;
+    body += both ? (latex ? " \\otimes " : " (x) ") : "";
+    body += value;
+    add(forgets ? body : sumOver(notation, symbols.i, body));
   }
   for (const Straddling &part : getStraddling(transition.keyAxes))
-    text += " + " + part.invariant + (latex ? " \\odot " : " (.) ") +
-            at(part.symbol, "C");
+    add(part.invariant + (latex ? " \\odot " : " (.) ") +
+        at(part.symbol, symbols.tokens));
   return text;
 }
 
@@ -390,27 +478,30 @@ std::vector<std::string> ChunkEquations::getEquations() {
   std::vector<Write> writes = getWrites(transition.keyAxes);
   for (const Decay &decay : getDecaySides())
     equations.push_back(decay.symbol + " = " + decay.text);
+  // Of what is solved for, the equation follows reads.
   if (writes.size() > 1)
     for (auto [number, write] : llvm::enumerate(writes)) {
-      std::string index = std::to_string(number + 1);
-      std::string symbol = latex ? "a_{" + index + "}" : "a" + index;
-      std::string value = latex ? "y_{" + index + "}" : "y" + index;
-      std::string text = symbol + " = " + notation.write(write.key);
-      if (!write.name.empty())
-        text +=
-            (latex ? ",\\quad " : ",  ") + value + " = " +
-            (write.name == value ? notation.write(write.value) : write.name);
+      std::string value = notation.index(symbols.value, number + 1);
+      std::string text = notation.index(symbols.key, number + 1) + " = " +
+                         notation.writeAlone(write.key);
+      if (!write.name.empty() && !(write.isSolved && write.name == value))
+        text += (latex ? ",\\quad " : ",  ") + value + " = " +
+                (write.name == value ? notation.writeAlone(write.value)
+                                     : write.name);
       equations.push_back(text);
     }
-  else if (writes.size() == 1 && (writes.front().name == "y"))
-    equations.push_back("y = " + notation.write(writes.front().value));
+  else if (writes.size() == 1 && !writes.front().hasName &&
+           !writes.front().isSolved && !writes.front().name.empty())
+    equations.push_back(symbols.value + " = " +
+                        notation.writeAlone(writes.front().value));
   for (const Straddling &part : getStraddling(transition.keyAxes)) {
-    std::string text = at(part.symbol, "i") + " = ";
+    std::string text = at(part.symbol, symbols.i) + " = ";
     for (const Decay &decay : getDecaySides())
-      text += at(decay.symbol, "i") + (latex ? " \\odot " : " (.) ");
-    equations.push_back(text + at(part.symbol, "i-1") + " + " +
-                        at(part.written, "i") + (latex ? ",\\quad " : ",  ") +
-                        at(part.symbol, "0") + " = 0");
+      text += at(decay.symbol, symbols.i) + (latex ? " \\odot " : " (.) ");
+    equations.push_back(text + at(part.symbol, symbols.i + "-1") + " + " +
+                        at(part.written, symbols.i) +
+                        (latex ? ",\\quad " : ",  ") + at(part.symbol, "0") +
+                        " = 0");
   }
   bool isConstant = transition.transitionClass == TransitionClass::Constant;
   bool solved = transition.transitionClass == TransitionClass::LowRank ||
@@ -426,9 +517,7 @@ std::vector<std::string> ChunkEquations::getEquations() {
     if (!lastInner || !solved)
       continue;
     for (const Write &write : writes)
-      if (llvm::any_of(write.value.factors, [&](Value factor) {
-            return analysis.dependsOn(factor, transition.state);
-          }))
+      if (write.isSolved)
         equations.push_back(writeEquation(write));
   }
   if (!isConstant)

@@ -22,16 +22,21 @@ class ChunkEquations {
 public:
   ChunkEquations(const TransitionAnalysis &analysis,
                  const StateTransition &transition, Notation &notation)
-      : analysis(analysis), transition(transition), notation(notation) {}
+      : analysis(analysis), transition(transition), notation(notation),
+        symbols(notation.getSymbols()) {}
 
   /// In words.
   std::string describe() const;
   std::vector<std::string> getEquations();
+  /// Whether there are decays along axes of keys and along others.
+  bool hasOtherDecay() const { return getDecaySides().size() > 1; }
 
 private:
   struct Write {
     Product key, value;
     std::string name; ///< of the value: y
+    bool hasName;     ///< whether it is the step's own
+    bool isSolved;    ///< whether the value depends on reads of the state
   };
 
   /// A part Phi (.) s of the state, with s over fewer axes.
@@ -54,6 +59,10 @@ private:
   std::string scoresEquation(const Read &read, unsigned number);
   std::string writeEquation(const Write &write);
   std::string endEquation();
+  std::string earlierWrites(const Read &read, const Reader &reader);
+  std::string straddlingTerms(const Read &read, llvm::StringRef coefficient,
+                              llvm::StringRef token);
+  std::string ofWrite(llvm::StringRef letter) const;
   std::string getScores(unsigned number, bool several, llvm::StringRef i,
                         llvm::StringRef j) const;
   Reader getReader(const Read &read) const;
@@ -69,6 +78,7 @@ private:
   const TransitionAnalysis &analysis;
   const StateTransition &transition;
   Notation &notation;
+  const ChunkSymbols &symbols;
 };
 
 } // namespace larc

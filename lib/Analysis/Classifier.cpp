@@ -15,6 +15,12 @@ using namespace larc;
 
 using chunk::TransitionClass;
 
+/// What would help where a coefficient depends on a read of its own state.
+static constexpr char knownCoefficient[] =
+    "a coefficient made from the token, from a read of another state or from "
+    "the state at the start of a period (larc.anchor) would be known before "
+    "the state is";
+
 Classifier::Classifier(RecurrenceOp recurrence, const Dependence &dependence,
                        MatrixForms &forms, StateTransition &transition)
     : recurrence(recurrence), dependence(dependence), forms(forms),
@@ -182,9 +188,11 @@ void Classifier::classifySolved(const MatrixForm &update) {
       first = &read;
     if (!llvm::equal(read.axes, first->axes))
       return becomeSequential(
-          {read.op, "sums " + describeState() +
-                        " over other axes than the first read that its "
-                        "update uses"});
+          {read.op,
+           "sums " + describeState() +
+               " over other axes than the first read that its update uses",
+           "reads over the same axes, in all that the update uses, would make "
+           "it low rank"});
   }
   Sides sides(stateType, first->axes);
   if (Check obstacle = checkForm(update, sides, next))
@@ -201,9 +209,10 @@ void Classifier::classifySolved(const MatrixForm &update) {
     for (Value factor : read.coefficient.factors)
       if (depends(factor))
         return becomeSequential(
-            {read.op, "multiplies " + describeState() +
-                          " by a read of itself, and its update uses the "
-                          "product"});
+            {read.op,
+             "multiplies " + describeState() +
+                 " by a read of itself, and its update uses the product",
+             knownCoefficient});
   }
   DenseMap<Value, Degree> degrees =
       getDegrees(recurrence, dependence, state, forms.reads[state]);
@@ -232,9 +241,12 @@ void Classifier::classifySolved(const MatrixForm &update) {
           op = member;
           break;
         }
-      addObstacle({op, "is not affine in the read of " + describeState() +
-                           " that its update uses: tokens are solved one after "
-                           "the other"});
+      addObstacle({op,
+                   "is not affine in the read of " + describeState() +
+                       " that its update uses: tokens are solved one after "
+                       "the other",
+                   "a write that is affine in the read would make it low "
+                   "rank"});
     }
   SmallVector<StringAttr> keyAxes = first->axes;
   finishLinear(keyAxes);
@@ -249,15 +261,20 @@ void Classifier::finishLinear(ArrayRef<StringAttr> keyAxes) {
   for (Operation *op : forms.wholeUses[state]) {
     if (transition.transitionClass == TransitionClass::Constant)
       break;
-    addObstacle({op, "is not linear in " + describeState() +
-                         ": what it makes is computed token by token"});
+    addObstacle({op,
+                 "is not linear in " + describeState() +
+                     ": what it makes is computed token by token",
+                 "a function of what a linear read gives, rather than of the "
+                 "state, would be free"});
     uncovered.push_back(op);
   }
   for (Operation *op : forms.wholeOutputs[state]) {
     if (transition.transitionClass == TransitionClass::Constant)
       break;
-    addObstacle({op, "gives the whole of " + describeState() +
-                         " out: it is computed token by token"});
+    addObstacle({op,
+                 "gives the whole of " + describeState() +
+                     " out: it is computed token by token",
+                 "a read of it in its place would be a matrix product"});
     uncovered.push_back(op);
   }
   for (Read &read : forms.reads[state]) {
@@ -309,20 +326,23 @@ Classifier::Check Classifier::checkDecay(const Sum &decay, const Sides &sides,
   std::string property = "scales " + describeState() +
                          " along axes that a read sums over and axes that it "
                          "keeps, and is no product of a factor for each";
+  std::string remedy = "a decay that is a product of one factor along the axes "
+                       "that are summed over and one along the others would "
+                       "need no loop";
   ArrayType axes = ArrayType::scalar(recurrence.getContext());
   for (const Product &product : decay) {
     for (Value factor : product.factors)
       if (sides.straddles(factor))
-        return Obstacle{faultOf(factor, op), property};
+        return Obstacle{faultOf(factor, op), property, remedy};
     for (Value divisor : product.divisors)
       if (sides.straddles(divisor))
-        return Obstacle{faultOf(divisor, op), property};
+        return Obstacle{faultOf(divisor, op), property, remedy};
     axes = ArrayType::unionOf(axes, product.getAxes(axes.getContext()));
   }
   auto has = [&](StringAttr axis) { return axes.hasAxis(axis); };
   if (decay.size() > 1 && llvm::any_of(sides.key, has) &&
       llvm::any_of(sides.value, has))
-    return Obstacle{op, property};
+    return Obstacle{op, property, remedy};
   return std::nullopt;
 }
 
@@ -345,7 +365,10 @@ Classifier::Check Classifier::checkWrite(const Product &write, const Sum &decay,
     return Obstacle{faultOf(factor, op),
                     "is written to " + describeState() +
                         " and is no product of a factor over axes that a read "
-                        "sums over and one over axes that it keeps"};
+                        "sums over and one over axes that it keeps",
+                    "an outer product of one array over each would need no "
+                    "loop, and so would a matrix that is the same for a whole "
+                    "period"};
   };
   for (Value factor : write.factors)
     if (Check obstacle = check(factor))
@@ -359,12 +382,17 @@ Classifier::Check Classifier::checkWrite(const Product &write, const Sum &decay,
     rest = ArrayType::unionOf(rest, product.getAxes(rest.getContext()));
   auto has = [&](StringAttr axis) { return rest.hasAxis(axis); };
   if (llvm::any_of(sides.key, has) && llvm::any_of(sides.value, has))
-    return Obstacle{op, "writes to " + describeState() +
-                            " a matrix of the period times factors over all "
-                            "of its axes"};
+    return Obstacle{op,
+                    "writes to " + describeState() +
+                        " a matrix of the period times factors over all "
+                        "of its axes",
+                    "factors along the axes that a read sums over, or along "
+                    "the others, would need no loop"};
   if (!isKnown)
-    return Obstacle{op, "writes to " + describeState() +
-                            " a matrix of the period times a read of it"};
+    return Obstacle{op,
+                    "writes to " + describeState() +
+                        " a matrix of the period times a read of it",
+                    knownCoefficient};
   return std::nullopt;
 }
 
@@ -382,7 +410,9 @@ Classifier::Check Classifier::checkRead(const Read &read) const {
       return Obstacle{read.op,
                       "reads " + describeState() +
                           " with an array over axes that it sums over and "
-                          "axes that it keeps"};
+                          "axes that it keeps",
+                      "a product of one array for each would be a matrix "
+                      "product"};
   }
   return checkForm(read.form, sides, read.op);
 }
@@ -397,7 +427,8 @@ Classifier::Check Classifier::checkKnown(const MatrixForm &form,
         if (depends(value))
           return Obstacle{faultOf(value, op),
                           "scales " + describeState() +
-                              " by a factor that depends on a read of it"};
+                              " by a factor that depends on a read of it",
+                          knownCoefficient};
   for (const Product &write : form.writes)
     for (const Product &product : expand(write, sides, dependence))
       for (ArrayRef<Value> values : {ArrayRef<Value>(product.factors),
@@ -408,7 +439,8 @@ Classifier::Check Classifier::checkKnown(const MatrixForm &form,
               }))
             return Obstacle{faultOf(value, op),
                             "is the key of a write to " + describeState() +
-                                " and depends on a read of it"};
+                                " and depends on a read of it",
+                            knownCoefficient};
   return std::nullopt;
 }
 
@@ -423,12 +455,17 @@ void Classifier::classifyOther() {
   if (!op)
     op = Dependence::throughFire(dependence.getNext(transition.state))
              .getDefiningOp();
-  std::string property =
-      isa<FoldOp>(op)
-          ? "runs steps of " + describeState() +
-                " whose number is unknown or above 16"
-          : "is not linear in " + describeState() + ", and its update uses it";
-  becomeSequential({op, property});
+  if (isa<FoldOp>(op))
+    return becomeSequential(
+        {op,
+         "runs steps of " + describeState() +
+             " whose number is unknown or above 16",
+         "a known number of steps, at most 16, would be written out"});
+  becomeSequential(
+      {op, "is not linear in " + describeState() + ", and its update uses it",
+       "a function of a read of the state, in place of the state, would leave "
+       "the update linear; so would larc.anchor, since a state at the start of "
+       "a period is known for all of it"});
 }
 
 void Classifier::becomeSequential(Obstacle obstacle) {
@@ -443,8 +480,11 @@ bool Classifier::becomeElementwise() {
       return false;
   transition.transitionClass = TransitionClass::Elementwise;
   if (Operation *op = getNonlinearUpdate())
-    addObstacle({op, "is not linear in " + describeState() +
-                         ": its elements are computed token by token"});
+    addObstacle({op,
+                 "is not linear in " + describeState() +
+                     ": its elements are computed token by token",
+                 "an update that is linear in the state, or max, min or "
+                 "logaddexp of shifted states, would be a faster class"});
   return true;
 }
 

@@ -20,8 +20,9 @@
 using namespace mlir;
 using namespace larc;
 
-Notation::Notation(RecurrenceOp spec, RecurrenceOp prepared, bool latex)
-    : spec(spec), prepared(prepared), specDependence(spec),
+Notation::Notation(RecurrenceOp spec, const TransitionAnalysis &analysis,
+                   bool latex)
+    : spec(spec), prepared(analysis.getRecurrence()), specDependence(spec),
       preparedDependence(prepared), latex(latex) {
   for (Operation &op : spec.getBody().front())
     for (Value result : op.getResults())
@@ -36,7 +37,125 @@ Notation::Notation(RecurrenceOp spec, RecurrenceOp prepared, bool latex)
   for (auto &entry : specCounts)
     if (entry.second > 1)
       named.erase(entry.first());
+  takeNames();
+  nameReads(analysis);
+  nameParts();
 }
+
+//===----------------------------------------------------------------------===//
+// Names of chunks
+//===----------------------------------------------------------------------===//
+
+/// Finds letters for the equations of chunks that mean nothing in the spec.
+void Notation::takeNames() {
+  for (StringAttr axis : prepared.getAllAxes())
+    taken.insert(axis);
+  for (RecurrenceOp op : {spec, prepared}) {
+    for (BlockArgument argument : op.getBody().getArguments())
+      taken.insert(getSourceName(argument));
+    op.getBody().walk([&](Operation *member) {
+      for (Value result : member->getResults())
+        taken.insert(getSourceName(result));
+    });
+  }
+  for (auto decl : spec.getOutputs().getAsRange<OutputDeclAttr>())
+    taken.insert(decl.getName());
+  symbols.tokens = pickLetter({"C", "L", "N"});
+  symbols.i = pickLetter({"i", "t", "p"});
+  symbols.j = pickLetter({"j", "s", "q"});
+  symbols.l = pickLetter({"l", "u", "r"});
+  symbols.scores = pickLetter({"A", "B", "W", "U"});
+  symbols.decay = pickLetter({"D", "G", "J", "R"});
+  symbols.other = pickLetter({"E", "H", "J", "O"});
+  symbols.before = pickLetter({"P", "X", "U", "R"});
+  symbols.after = pickLetter({"Q", "Y", "W", "O"});
+  symbols.write = pickLetter({"w", "m", "n", "h"});
+  symbols.key = pickLetter({"a", "c", "b", "x"});
+  symbols.value = pickLetter({"y", "z", "d", "e"});
+  symbols.straddling = pickLetter({"s", "z", "h", "f"});
+  symbols.read = pickLetter({"r", "f", "e", "h"});
+  symbols.part = pickLetter({"x", "c", "b", "d"});
+  symbols.segment = pickLetter({"Z", "Y", "X", "I"});
+  symbols.matrix = pickLetter({"F", "M", "H", "T"});
+  symbols.shift = pickLetter({"G", "R", "U", "O"});
+}
+
+/// The first of `candidates` that is no name yet, with or without a number
+/// after it; where all are, the first of them written often enough.
+std::string Notation::pickLetter(ArrayRef<StringRef> candidates) {
+  auto isTaken = [&](StringRef letter) {
+    return llvm::any_of(taken, [&](const auto &entry) {
+      return entry.first().rtrim("0123456789") == letter;
+    });
+  };
+  for (StringRef candidate : candidates)
+    if (!isTaken(candidate)) {
+      taken.insert(candidate);
+      return candidate.str();
+    }
+  std::string letter = candidates.front().str();
+  while (isTaken(letter))
+    letter += candidates.front();
+  taken.insert(letter);
+  return letter;
+}
+
+std::string Notation::index(StringRef letter, size_t number) const {
+  return symbol((letter + Twine(number)).str());
+}
+
+bool Notation::hasOwnName(Value value) const {
+  StringRef name = getSourceName(value);
+  if (name.empty() || isa<BlockArgument>(value))
+    return !name.empty();
+  return specCounts.lookup(name) == 1 && preparedCounts.lookup(name) == 1 &&
+         arrayOf(named.lookup(name)) == arrayOf(value);
+}
+
+/// Reads are what equations of chunks are about: each has a symbol.
+void Notation::nameReads(const TransitionAnalysis &analysis) {
+  unsigned number = 0;
+  for (ArrayRef<unsigned> group : analysis.getGroupsInOrder())
+    for (unsigned state : group)
+      for (const Read &read : analysis.getTransitions()[state].reads) {
+        if (hasOwnName(read.getResult()))
+          forced.insert(named.lookup(getSourceName(read.getResult())));
+        else if (analysis.getTransitions()[state].update)
+          chunkNames[read.getResult()] = index(symbols.read, ++number);
+      }
+}
+
+void Notation::nameParts() {
+  for (Operation &op : prepared.getBody().front()) {
+    auto isPart = [&](Value operand) {
+      return parts.contains(operand) || chunkNames.contains(operand);
+    };
+    if (op.getNumResults() != 1 || llvm::none_of(op.getOperands(), isPart))
+      continue;
+    Value result = op.getResult(0);
+    if (chunkNames.contains(result) || newStateOf(result))
+      continue;
+    if (hasOwnName(result)) {
+      forced.insert(named.lookup(getSourceName(result)));
+      namedParts.push_back(result);
+    } else {
+      parts.insert(result);
+    }
+  }
+}
+
+std::string Notation::readSymbol(const Read &read) const {
+  auto it = chunkNames.find(read.getResult());
+  return it != chunkNames.end() ? it->second
+                                : symbol(getSourceName(read.getResult()));
+}
+
+bool Notation::isMentioned(Value value) {
+  closeMentions();
+  return mentioned.contains(toSpec(value));
+}
+
+void Notation::define(Value value) { defined.insert(toSpec(value)); }
 
 //===----------------------------------------------------------------------===//
 // Symbols
@@ -103,13 +222,18 @@ std::string Notation::join(ArrayType lhs, ArrayType rhs) const {
 /// The spec's value for one of the prepared recurrence.
 Value Notation::toSpec(Value value) const {
   value = Dependence::throughFire(value);
+  if (inChunk && (parts.contains(value) || chunkNames.contains(value)))
+    return value;
   if (auto argument = dyn_cast<BlockArgument>(value)) {
     if (argument.getOwner() == &prepared.getBody().front())
       return spec.getBody().front().getArgument(argument.getArgNumber());
     return value;
   }
   auto it = named.find(getSourceName(value));
-  return it == named.end() ? value : Dependence::throughFire(it->second);
+  // Of a part of what had the name, another value is meant.
+  if (it == named.end() || arrayOf(it->second) != arrayOf(value))
+    return value;
+  return Dependence::throughFire(it->second);
 }
 
 std::optional<unsigned> Notation::newStateOf(Value value) const {
@@ -150,8 +274,12 @@ bool Notation::isNamed(Value value) {
   StringRef name = getSourceName(value);
   if (!op || name.empty() || isa<ConstantOp>(op))
     return false;
+  if (forced.contains(value))
+    return true;
   // Copies of one line have one name.
   bool inSpec = value.getParentRegion() == &spec.getBody();
+  if (!inSpec && specCounts.contains(name))
+    return false;
   if ((inSpec ? specCounts : preparedCounts).lookup(name) > 1)
     return false;
   auto [it, isNew] = inlined.try_emplace(value, false);
@@ -176,16 +304,20 @@ bool Notation::isNamed(Value value) {
   return !isShort;
 }
 
-SmallVector<Value> Notation::takeNamed() {
-  // Definitions mention more.
+/// Definitions mention more.
+void Notation::closeMentions() {
   for (size_t i = 0; i < mentioned.size(); ++i)
     if (Operation *op = mentioned[i].getDefiningOp())
       (void)formulaOf(op);
+}
+
+SmallVector<Value> Notation::takeNamed() {
+  closeMentions();
   SmallVector<Value> values;
   for (RecurrenceOp op : {spec, prepared})
     for (Operation &member : op.getBody().front())
       for (Value result : member.getResults())
-        if (mentioned.contains(result))
+        if (mentioned.contains(result) && defined.insert(result).second)
           values.push_back(result);
   mentioned.clear();
   return values;
@@ -201,8 +333,33 @@ std::string Notation::parenthesize(const Formula &inner, Level level) const {
   return latex ? "\\left(" + inner.text + "\\right)" : "(" + inner.text + ")";
 }
 
+/// The name of what is made from reads without a name: what is long and used
+/// again gets one, all else none.
+std::string Notation::partName(Value value) {
+  auto it = chunkNames.find(value);
+  if (it != chunkNames.end())
+    return it->second;
+  if (value.hasOneUse() || inlined.contains(value))
+    return {};
+  llvm::SetVector<Value> before = mentioned;
+  size_t length = formulaOf(value.getDefiningOp()).text.size();
+  mentioned = before;
+  inlined[value] = length <= (latex ? 56 : 28);
+  if (inlined[value])
+    return {};
+  return chunkNames[value] = index(symbols.part, ++numParts);
+}
+
 Notation::Formula Notation::formula(Value value) {
   value = toSpec(value);
+  if (inChunk && (parts.contains(value) || chunkNames.contains(value))) {
+    std::string name = partName(value);
+    if (name.empty())
+      return formulaOf(value.getDefiningOp());
+    if (parts.contains(value))
+      mentioned.insert(value);
+    return {name, Atom};
+  }
   if (auto argument = dyn_cast<BlockArgument>(value)) {
     StringRef name = getSourceName(argument);
     return {name.empty() ? "?" : symbol(name), Atom};
@@ -221,7 +378,9 @@ std::string Notation::write(Value value, bool tight) {
 }
 
 std::string Notation::writeDefinition(Value value) {
-  value = toSpec(value);
+  // In a chunk, what is made from reads without a name in the spec.
+  if (!inChunk || !llvm::is_contained(namedParts, value))
+    value = toSpec(value);
   Operation *op = value.getDefiningOp();
   return op ? formulaOf(op).text : write(value);
 }
@@ -230,6 +389,10 @@ Notation::Formula Notation::multiply(ArrayRef<Value> factors) {
   std::string text;
   ArrayType axes = ArrayType::scalar(spec.getContext());
   for (Value factor : factors) {
+    auto constant = factor.getDefiningOp<ConstantOp>();
+    if (constant && factors.size() > 1 &&
+        constant.getValue().isExactlyValue(1.0))
+      continue;
     std::string part = parenthesize(formula(factor), Multiplication);
     if (!text.empty())
       text += join(axes, arrayOf(factor));
@@ -255,6 +418,13 @@ std::string Notation::write(const Product &product) {
   for (Value divisor : product.divisors)
     text += " / " + parenthesize(formula(divisor), Atom);
   return text;
+}
+
+std::string Notation::writeAlone(const Product &product) {
+  if (product.coefficient == 1.0 && product.factors.size() == 1 &&
+      product.divisors.empty())
+    return write(product.factors.front());
+  return write(product);
 }
 
 std::string Notation::write(const Sum &sum, bool tight) {
@@ -367,7 +537,7 @@ Notation::Formula Notation::formulaOf(Operation *op) {
             Addition};
   if (isa<MulOp>(op)) {
     SmallVector<Value> factors(op->getOperands());
-    if (arrayOf(factors[1]).isScalar())
+    if (arrayOf(factors[1]).isScalar() && !arrayOf(factors[0]).isScalar())
       std::swap(factors[0], factors[1]);
     return multiply(factors);
   }

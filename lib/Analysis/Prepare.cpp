@@ -84,6 +84,8 @@ LogicalResult larc::prepareForAnalysis(RecurrenceOp recurrence) {
   pm.addPass(createCanonicalizerPass());
   if (failed(pm.run(recurrence)))
     return failure();
+  // Before parts of what had the name are moved elsewhere.
+  keepNamesOfResults(recurrence.getBody().front());
   while (rewriteOneSelect(recurrence)) {
   }
   pm.clear();

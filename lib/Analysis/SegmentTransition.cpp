@@ -72,13 +72,25 @@ bool SegmentTransition::isMap() const {
   return transition.transitionClass == TransitionClass::LowRank;
 }
 
-LogicalResult SegmentTransition::refuse(Operation &op, const Twine &why) const {
+LogicalResult SegmentTransition::refuse(Operation &op, const Twine &why,
+                                        const Twine &remedy) const {
   StringRef name = cast<StateDeclAttr>(
                        analysis.getRecurrence().getStates()[transition.state])
                        .getName();
-  return op.emitError() << "the sequence cannot be cut into segments: this "
-                        << why << " state '" << name << "'";
+  InFlightDiagnostic error =
+      op.emitError() << "the sequence cannot be cut into segments: this " << why
+                     << " state '" << name << "'";
+  error.attachNote(op.getLoc()) << remedy;
+  return error;
 }
+
+/// What would help where no one matrix is the transition.
+static constexpr char sameFactors[] =
+    "one matrix would be the transition if decays and step sizes had only axes "
+    "that reads sum over, or if all terms had the same factors along others";
+static constexpr char linearUpdate[] =
+    "an update that is linear in the state, with coefficients that do not "
+    "depend on it, would compose";
 
 std::optional<SegmentTransition::Tangent>
 SegmentTransition::lookup(Value value) const {
@@ -116,9 +128,11 @@ SegmentTransition::MaybeTangent SegmentTransition::deriveSum(Operation &op,
         Tangent{{add(valueOf(*lhs), valueOf(*rhs), subtract)}, {}});
   }
   if (!isPermutation(lhs->factors, rhs->factors))
-    return refuse(op, "adds values that factors along other axes than the "
-                      "reads' scale differently, so that no one matrix is the "
-                      "transition of");
+    return refuse(op,
+                  "adds values that factors along other axes than the "
+                  "reads' scale differently, so that no one matrix is the "
+                  "transition of",
+                  sameFactors);
   lhs->matrix = add(lhs->matrix, rhs->matrix, subtract);
   return lhs;
 }
@@ -136,7 +150,8 @@ LogicalResult SegmentTransition::scaleBy(Operation &op, Value factor,
           succeeded(scaleBy(op, product.getLhs(), divide, tangent)) &&
           succeeded(scaleBy(op, product.getRhs(), divide, tangent)));
   if (isMap() && onKey && onValue)
-    return refuse(op, "scales by a factor along axes of both sides of");
+    return refuse(op, "scales by a factor along axes of both sides of",
+                  sameFactors);
   if (isMap() && !onValue) {
     tangent.matrix =
         divide ? DivOp::create(builder, loc, tangent.matrix, mapped(factor))
@@ -162,7 +177,9 @@ SegmentTransition::deriveRead(Operation &op, Value array, Value coefficient) {
     return llvm::is_contained(transition.keyAxes, axis);
   };
   if (!isMap() || !llvm::all_of(reduced, isKey))
-    return refuse(op, "sums over an axis that other reads keep of");
+    return refuse(op, "sums over an axis that other reads keep of",
+                  "reads over the same axes, in all that the update uses, "
+                  "would compose");
   Tangent tangent = *lookup(array);
   Builder attributes(op.getContext());
   SmallVector<Attribute> axes(reduced.begin(), reduced.end());
@@ -173,8 +190,10 @@ SegmentTransition::deriveRead(Operation &op, Value array, Value coefficient) {
     return std::optional<Tangent>(std::move(tangent));
   }
   if (!llvm::all_of(arrayOf(coefficient).getAxes(), isKey))
-    return refuse(op, "reads with a coefficient along other axes than the "
-                      "sum's, so that no one matrix is the transition of");
+    return refuse(op,
+                  "reads with a coefficient along other axes than the "
+                  "sum's, so that no one matrix is the transition of",
+                  sameFactors);
   tangent.matrix = ContractOp::create(builder, loc, tangent.matrix,
                                       mapped(coefficient), axesAttr);
   return std::optional<Tangent>(std::move(tangent));
@@ -182,7 +201,7 @@ SegmentTransition::deriveRead(Operation &op, Value array, Value coefficient) {
 
 SegmentTransition::MaybeTangent SegmentTransition::deriveSelect(SelectOp op) {
   if (depends(op.getLhs()) || depends(op.getRhs()))
-    return refuse(*op, "compares values of");
+    return refuse(*op, "compares values of", linearUpdate);
   std::optional<Tangent> x = lookup(op.getX()), y = lookup(op.getY());
   Value zero = getConstant(0.0);
   auto choose = [&](Value ofX, Value ofY) -> Value {
@@ -204,7 +223,8 @@ SegmentTransition::MaybeTangent SegmentTransition::deriveSelect(SelectOp op) {
         return llvm::is_contained(transition.keyAxes, axis);
       });
   if (!isKnown || (x && y && !isPermutation(x->factors, y->factors)))
-    return refuse(*op, "chooses by other axes than the reads' parts of");
+    return refuse(*op, "chooses by other axes than the reads' parts of",
+                  sameFactors);
   Tangent result{x ? x->factors : y->factors, {}};
   result.matrix = choose(x ? x->matrix : zero, y ? y->matrix : zero);
   return std::optional<Tangent>(std::move(result));
@@ -247,7 +267,7 @@ SegmentTransition::MaybeTangent SegmentTransition::derive(Operation &op) {
     Value lhs = op.getOperand(0), rhs = op.getOperand(1);
     bool isDivisor = isa<DivOp>(op) && depends(rhs);
     if ((depends(lhs) && depends(rhs)) || isDivisor)
-      return refuse(op, "is not linear in");
+      return refuse(op, "is not linear in", linearUpdate);
     Value array = depends(lhs) ? lhs : rhs, factor = depends(lhs) ? rhs : lhs;
     if (isa<ContractOp>(op))
       return deriveRead(op, array, factor);
@@ -256,7 +276,8 @@ SegmentTransition::MaybeTangent SegmentTransition::derive(Operation &op) {
       return failure();
     return std::optional<Tangent>(std::move(tangent));
   }
-  return refuse(op, "is no part of a transition that composes: it depends on");
+  return refuse(op, "is no part of a transition that composes: it depends on",
+                linearUpdate);
 }
 
 //===----------------------------------------------------------------------===//

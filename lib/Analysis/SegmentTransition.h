@@ -74,7 +74,8 @@ private:
                           mlir::Value coefficient);
   MaybeTangent deriveSelect(SelectOp op);
   MaybeTangent deriveBroadcast(BroadcastOp op);
-  mlir::LogicalResult refuse(mlir::Operation &op, const llvm::Twine &why) const;
+  mlir::LogicalResult refuse(mlir::Operation &op, const llvm::Twine &why,
+                             const llvm::Twine &remedy) const;
 
   mlir::FailureOr<llvm::SmallVector<TransitionPart>>
   buildLinear(AddState addState);

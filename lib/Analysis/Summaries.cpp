@@ -389,19 +389,29 @@ static LogicalResult checkComposes(const TransitionAnalysis &analysis,
   RecurrenceOp op = analysis.getRecurrence();
   StringRef name =
       cast<StateDeclAttr>(op.getStates()[transition.state]).getName();
-  auto refuse = [&](const Twine &why) -> LogicalResult {
+  auto refuse = [&](const Twine &why, StringRef remedy = {}) -> LogicalResult {
     InFlightDiagnostic error = op.emitError()
                                << "the sequence cannot be cut into segments: "
                                   "state '"
                                << name << "' " << why;
     for (const Obstacle &obstacle : transition.obstacles)
       error.attachNote(obstacle.op->getLoc()) << "this " << obstacle.property;
+    if (!remedy.empty())
+      error.attachNote() << remedy;
+    for (const Obstacle &obstacle : transition.obstacles)
+      if (remedy.empty() && !obstacle.remedy.empty())
+        error.attachNote() << obstacle.remedy;
     return error;
   };
+  static constexpr StringRef fromAnchor =
+      "coefficients made from the token or from other states, in place of "
+      "larc.anchor, would be known in every segment";
   if (transition.isScheduled)
-    return refuse("changes at the end of a period");
+    return refuse("changes at the end of a period",
+                  "a state that all tokens change by one rule, without "
+                  "larc.fire, would compose");
   if (transition.isAnchored)
-    return refuse("depends on a state at the start of a period");
+    return refuse("depends on a state at the start of a period", fromAnchor);
   switch (transition.transitionClass) {
   case TransitionClass::Constant:
   case TransitionClass::Diagonal:
@@ -419,7 +429,7 @@ static LogicalResult checkComposes(const TransitionAnalysis &analysis,
   for (Operation *member :
        dependence.getSlice(dependence.getNext(transition.state)))
     if (isa<AnchorOp>(member))
-      return refuse("depends on a state at the start of a period");
+      return refuse("depends on a state at the start of a period", fromAnchor);
   return success();
 }
 
@@ -458,9 +468,11 @@ FailureOr<Summaries> larc::summarize(RecurrenceOp recurrence) {
     return failure();
   TransitionAnalysis analysis(prepared);
   Dependence dependence(prepared);
+  bool composes = true;
   for (const StateTransition &transition : analysis.getTransitions())
-    if (failed(checkComposes(analysis, dependence, transition)))
-      return failure();
+    composes &= succeeded(checkComposes(analysis, dependence, transition));
+  if (!composes)
+    return failure();
   Summaries result;
   result.module = ModuleOp::create(recurrence.getLoc());
   for (auto [index, states] :

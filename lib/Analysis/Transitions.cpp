@@ -121,6 +121,24 @@ void TransitionAnalysis::Impl::findGroups() {
   }
 }
 
+/// What would part two states of a group, of which the first uses the second;
+/// `isMutual`: and the second the first, itself or through others.
+static std::string getRemedy(StringRef user, StringRef used, bool whole,
+                             bool isMutual) {
+  if (!isMutual)
+    return ("chunks are derived for states that use others through reads: a "
+            "read of " +
+            used +
+            " (a sum over one of its axes) in place of the whole would make " +
+            used + " a stage before " + user)
+        .str();
+  return ("a use of " + used +
+          " at the start of a period only (larc.anchor) "
+          "in the update of " +
+          user + ", or none, would make " + user + " a stage before " + used)
+      .str();
+}
+
 void TransitionAnalysis::Impl::markSequential(ArrayRef<unsigned> group) {
   for (unsigned state : group) {
     StateTransition &transition = transitions[state];
@@ -140,16 +158,25 @@ void TransitionAnalysis::Impl::markSequential(ArrayRef<unsigned> group) {
       if (!place)
         continue;
       bool whole = dependence.holdsWhole(next, other) && rankOf(other) > 1;
+      if (whole)
+        for (Operation *member : dependence.getSlice(next))
+          if (member->getNumResults() == 1 &&
+              dependence.dependsOn(member->getResult(0), other) &&
+              dependence.dependsOn(member->getResult(0), state)) {
+            place = member;
+            break;
+          }
       bool mutual = dependence.dependsOn(dependence.getNext(other), state);
-      std::string property = "makes the update of state '" +
-                             nameOf(state).str() + "' use " +
-                             (whole ? "the whole of " : "") + "state '" +
-                             nameOf(other).str() + "'";
-      property += mutual  ? ", whose update uses '" + nameOf(state).str() + "'"
-                  : whole ? " at every token"
-                          : ", whose update comes back to '" +
-                                nameOf(state).str() + "' through others";
-      transition.obstacles.push_back({place, property});
+      std::string S = "'" + nameOf(state).str() + "'";
+      std::string T = "'" + nameOf(other).str() + "'";
+      std::string property = "makes the update of state " + S + " use " +
+                             (whole ? "the whole of " : "") + "state " + T;
+      property += mutual ? ", whose update uses " + S
+                  : whole
+                      ? " at every token"
+                      : ", whose update comes back to " + S + " through others";
+      transition.obstacles.push_back(
+          {place, property, getRemedy(S, T, whole, mutual || !whole)});
     }
   }
 }

@@ -54,7 +54,7 @@ Work Work::times(double number, StringRef size) const {
   return product;
 }
 
-std::string Work::print(bool latex) const {
+std::string Work::print(bool latex, StringRef tokens) const {
   if (terms.empty())
     return "0";
   // High degrees first.
@@ -72,9 +72,15 @@ std::string Work::print(bool latex) const {
     llvm::ListSeparator space(latex ? "\\," : " ");
     if (number != 1.0 || sizes.empty())
       os << space << llvm::format("%.4g", number);
-    for (const std::string &size : sizes)
-      os << space
-         << (latex && size.size() > 1 ? "\\mathit{" + size + "}" : size);
+    for (StringRef size : sizes) {
+      if (size == chunkTokens)
+        size = tokens;
+      os << space;
+      if (latex && size.size() > 1)
+        os << "\\mathit{" << size << "}";
+      else
+        os << size;
+    }
   }
   return text;
 }
@@ -233,8 +239,8 @@ struct ChunkCounter {
       work += Work(2.0, past);
       if (hasStraddling)
         work += Work(2.0, past);
-      work += Work(2.0 * numKeys, keys).times(1.0, "C");
-      work += Work(2.0 * numKeys, values).times(1.0, "C");
+      work += Work(2.0 * numKeys, keys).times(1.0, Work::chunkTokens);
+      work += Work(2.0 * numKeys, values).times(1.0, Work::chunkTokens);
     }
     work += Work(2.0 * numKeys, state);
     if (!transition.nonlinearReads.empty()) {

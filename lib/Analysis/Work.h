@@ -15,9 +15,11 @@
 
 namespace larc {
 
-/// A polynomial in the sizes of axes, by name, and C, the tokens of a chunk.
+/// A polynomial in the sizes of axes, by name, and the tokens of a chunk.
 class Work {
 public:
+  /// Stands for the tokens of a chunk; no axis has this name.
+  static constexpr llvm::StringLiteral chunkTokens = "C#";
   using Monomial = std::vector<std::string>;
 
   Work() = default;
@@ -30,8 +32,9 @@ public:
   /// Times a number and a size.
   Work times(double number, llvm::StringRef size = {}) const;
 
-  /// `4 K V + 2 C K`; `latex` without spaces between sizes that are letters.
-  std::string print(bool latex) const;
+  /// `4 K V + 2 C K`, with `tokens` for the tokens of a chunk; `latex` without
+  /// spaces between sizes that are letters.
+  std::string print(bool latex, llvm::StringRef tokens) const;
   /// The value, or nothing where a size is not known.
   std::optional<double> evaluate(
       llvm::function_ref<std::optional<double>(llvm::StringRef)> size) const;

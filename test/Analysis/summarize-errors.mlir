@@ -5,7 +5,8 @@ larc.recurrence @steps(%k[K], %v[V], %beta[V]) state(%S[K, V]) -> (o[V]) {
   %error = larc.sub %v, %known
   %step = larc.mul %beta, %error
   %write = larc.mul %k, %step
-  // expected-error@+1 {{the sequence cannot be cut into segments: this adds values that factors along other axes than the reads' scale differently, so that no one matrix is the transition of state 'S'}}
+  // expected-error@+2 {{the sequence cannot be cut into segments: this adds values that factors along other axes than the reads' scale differently, so that no one matrix is the transition of state 'S'}}
+  // expected-note@+1 {{one matrix would be the transition if decays and step sizes had only axes that reads sum over, or if all terms had the same factors along others}}
   %next = larc.add %S, %write
   %o = larc.contract %next, %k over K
   larc.yield %next, %o
@@ -15,14 +16,16 @@ larc.recurrence @steps(%k[K], %v[V], %beta[V]) state(%S[K, V]) -> (o[V]) {
 
 larc.recurrence @curved(%k[K]) state(%S[K]) -> (o[K]) {
   %sum = larc.add %S, %k
-  // expected-error@+1 {{this is no part of a transition that composes: it depends on state 'S'}}
+  // expected-error@+2 {{this is no part of a transition that composes: it depends on state 'S'}}
+  // expected-note@+1 {{an update that is linear in the state, with coefficients that do not depend on it, would compose}}
   %next = larc.tanh %sum
   larc.yield %next, %next
 }
 
 // -----
 
-// expected-error@+1 {{state 'S' changes at the end of a period}}
+// expected-error@+2 {{state 'S' changes at the end of a period}}
+// expected-note@+1 {{a state that all tokens change by one rule, without larc.fire, would compose}}
 larc.recurrence @fires(%k[K]) state(%S[K]) attributes(every = period(4)) -> (o[K]) {
   %sum = larc.add %S, %k
   %next = larc.fire every 1 iter(%X = %sum) {
@@ -34,7 +37,8 @@ larc.recurrence @fires(%k[K]) state(%S[K]) attributes(every = period(4)) -> (o[K
 
 // -----
 
-// expected-error@+1 {{state 'S' depends on a state at the start of a period}}
+// expected-error@+2 {{state 'S' depends on a state at the start of a period}}
+// expected-note@+1 {{coefficients made from the token or from other states, in place of larc.anchor, would be known in every segment}}
 larc.recurrence @anchors(%k[K]) state(%S[K]) attributes(every = period(4)) -> (o[K]) {
   %A = larc.anchor %S
   %step = larc.mul %A, %k
@@ -44,10 +48,14 @@ larc.recurrence @anchors(%k[K]) state(%S[K]) attributes(every = period(4)) -> (o
 
 // -----
 
-// expected-error@+1 {{state 'S' has a transition that is sequential, which does not compose}}
+// expected-error@+4 {{state 'S' has a transition that is sequential, which does not compose}}
+// expected-error@+3 {{state 'R' has a transition that is sequential, which does not compose}}
+// expected-note@+2 {{a use of 'R' at the start of a period only (larc.anchor) in the update of 'S', or none, would make 'S' a stage before 'R'}}
+// expected-note@+1 {{a use of 'S' at the start of a period only (larc.anchor) in the update of 'R', or none, would make 'R' a stage before 'S'}}
 larc.recurrence @circle(%k[K]) state(%S[K], %R[K]) -> (o[K]) {
   // expected-note@+1 {{this makes the update of state 'S' use state 'R'}}
   %S_next = larc.mul %R, %k
+  // expected-note@+1 {{this makes the update of state 'R' use state 'S'}}
   %R_next = larc.mul %S, %k
   larc.yield %S_next, %R_next, %k
 }

@@ -254,7 +254,7 @@ larc.recurrence @mutual(%q[K], %k[K], %v[V])
 // A state that adds the whole of another.
 //CHECK-LABEL:recurrence momentum
 //  CHECK-NEXT:state S[K, V]: sequential, stage 0, group 0
-//  CHECK-NEXT:  obstacle: larc.mul makes the update of state 'S' use the whole of state 'M' at every token
+//  CHECK-NEXT:  obstacle: larc.add makes the update of state 'S' use the whole of state 'M' at every token
 //  CHECK-NEXT:state M[K, V]: sequential, stage 0, group 0
 larc.recurrence @momentum(%q[K], %k[K], %v[V], %g: gate)
     state(%S[K, V], %M[K, V]) -> (o[V]) {

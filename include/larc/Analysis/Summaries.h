@@ -59,7 +59,7 @@ struct Summaries {
 
 /// Derives the summaries of a flat recurrence; sizes of its axes may be
 /// unbound. Emits an error, at the operation at fault, where a state has a
-/// transition that does not compose.
+/// transition that does not compose; its last note says what would.
 mlir::FailureOr<Summaries> summarize(RecurrenceOp recurrence);
 
 } // namespace larc

@@ -92,8 +92,9 @@ struct SemiringForm {
 
 /// Why something is not of a faster class.
 struct Obstacle {
-  mlir::Operation *op;  ///< the operation at fault
-  std::string property; ///< "multiplies the state by a read of it"
+  mlir::Operation *op;     ///< the operation at fault
+  std::string property;    ///< "multiplies the state by a read of it"
+  std::string remedy = {}; ///< "a gate from ... would ..."; may be empty
 };
 
 /// What is known of one state's transition.

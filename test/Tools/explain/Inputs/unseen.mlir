@@ -377,3 +377,34 @@ larc.recurrence @factored(%q[K], %k[K], %v[V], %b[K]: coefficient, %c[V]: coeffi
   %o = larc.contract %X, %q over K
   larc.yield %X, %o
 }
+
+// Symbols of its own that equations of chunks use elsewhere: the score matrix,
+// the chunk's length, decays, tokens.
+larc.recurrence @letters(%q[K], %i[K], %v[V], %D[K]: gate, %j[V]: gate)
+    state(%A[K, V], %C[K, V]) -> (o[V]) {
+  %d = larc.exp %D
+  %e = larc.exp %j
+  %w = larc.mul %i, %v
+  %Ad = larc.mul %A, %d
+  %An = larc.add %Ad, %w
+  %Cd = larc.mul %C, %e
+  %Cn = larc.add %Cd, %w
+  %sum = larc.add %An, %Cn
+  %read = larc.contract %sum, %q over K
+  %o = larc.tanh %read
+  larc.yield %An, %Cn, %o
+}
+
+// As @mutual, with one of the two at the start of the period.
+larc.recurrence @parted(%q[K], %k[K], %v[V])
+    state(%S[K, V], %T[K, V]) attributes(p = period(16)) -> (o[V]) {
+  %TA = larc.anchor %T
+  %rs = larc.contract %S, %q over K
+  %rt = larc.contract %TA, %q over K
+  %ws = larc.mul %k, %rt
+  %wt = larc.mul %k, %rs
+  %Sn = larc.add %S, %ws
+  %Tn = larc.add %T, %wt
+  %o = larc.contract %Sn, %q over K
+  larc.yield %Sn, %Tn, %o
+}
