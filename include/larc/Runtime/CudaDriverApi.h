@@ -73,12 +73,12 @@ typedef struct larc_cu_launch_attribute {
 
 // CUlaunchConfig
 typedef struct larc_cu_launch_config {
-  unsigned grid_x, grid_y, grid_z;
-  unsigned block_x, block_y, block_z;
-  unsigned shared_bytes; // dynamic ones
+  unsigned gridX, gridY, gridZ;
+  unsigned blockX, blockY, blockZ;
+  unsigned sharedBytes; // dynamic ones
   larc_cu_stream stream;
   larc_cu_launch_attribute *attributes;
-  unsigned attribute_count;
+  unsigned attributeCount;
 } larc_cu_launch_config;
 
 // CUtensorMap, which lies at a multiple of 64.

@@ -332,16 +332,16 @@ llvm::Error CudaKernel::launch(const CudaLaunch &launch,
   cluster.id = LARC_CU_LAUNCH_CLUSTER;
   cluster.value.cluster = {launch.cluster, 1, 1};
   larc_cu_launch_config config = {};
-  config.grid_x = launch.grid[0];
-  config.grid_y = launch.grid[1];
-  config.grid_z = launch.grid[2];
-  config.block_x = launch.block[0];
-  config.block_y = launch.block[1];
-  config.block_z = launch.block[2];
-  config.shared_bytes = launch.sharedBytes;
+  config.gridX = launch.grid[0];
+  config.gridY = launch.grid[1];
+  config.gridZ = launch.grid[2];
+  config.blockX = launch.block[0];
+  config.blockY = launch.block[1];
+  config.blockZ = launch.block[2];
+  config.sharedBytes = launch.sharedBytes;
   config.stream = stream.get();
   config.attributes = &cluster;
-  config.attribute_count = launch.cluster > 1 ? 1 : 0;
+  config.attributeCount = launch.cluster > 1 ? 1 : 0;
   return driver->check(
       driver->getApi().launchKernelEx(&config, function,
                                       const_cast<void **>(arguments.data()),

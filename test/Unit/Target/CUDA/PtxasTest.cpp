@@ -159,8 +159,9 @@ TEST_F(FindPtxasTest, TheGivenOneOrNone) {
       << message;
   EXPECT_NE(message.find("pip install nvidia-cuda-nvcc"), std::string::npos);
 
-  for (std::string wrong : {folder / "nothing", makeScript("fails", "exit 3\n"),
-                            makeScript("other", "echo hello\n")}) {
+  for (const std::string &wrong :
+       {folder / "nothing", makeScript("fails", "exit 3\n"),
+        makeScript("other", "echo hello\n")}) {
     places.given = wrong;
     message = find(places, anyVersion);
     EXPECT_EQ(message.find("error: --ptxas: " + wrong + ": "), 0u) << message;

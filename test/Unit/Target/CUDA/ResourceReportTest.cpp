@@ -8,8 +8,6 @@
 
 #include "larc/Target/CUDA/ResourceReport.h"
 
-#include "llvm/Support/raw_ostream.h"
-
 #include "gtest/gtest.h"
 
 using namespace larc;
@@ -144,7 +142,7 @@ TEST(ResourceFaults, Serialisations) {
 }
 
 TEST(ResourceFaults, TooManyRegisters) {
-  for (LaunchBounds bounds :
+  for (const LaunchBounds &bounds :
        {LaunchBounds{"fine", 512, 1}, LaunchBounds{"fine", 385, 1},
         LaunchBounds{"fine", 256, 2}}) {
     std::vector<std::string> faults = findFaults(twoKernels, {bounds});
