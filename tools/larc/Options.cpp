@@ -139,8 +139,8 @@ Text form("form",
                    "bench' takes a list, or all"),
           cl::value_desc("FORM"), cl::sub(computing), cl::cat(formCategory));
 Text chunkSize("chunk-size",
-               cl::desc("the most tokens of a chunk (default: the cost model's "
-                        "choice)"),
+               cl::desc("the most tokens of a chunk, at most 256 (default: the "
+                        "cost model's choice)"),
                cl::value_desc("N"), cl::sub(takingSpec), cl::cat(formCategory));
 Text segments("segments",
               cl::desc("the pieces that sequences are cut into, which are "
@@ -311,6 +311,12 @@ static llvm::Error parseCount(const Text &option, int64_t &count) {
 static llvm::Error parseChunkOptions(Options &options) {
   if (llvm::Error error = parseCount(chunkSize, options.chunkSize))
     return error;
+  // The program of a chunk, and the time to compile it, grow with its size.
+  constexpr int64_t mostTokens = 256;
+  if (options.chunkSize > mostTokens)
+    return makeUsageFault("option '--chunk-size' needs an integer from 1 to " +
+                          llvm::Twine(mostTokens) + ", not " +
+                          quoteName(chunkSize));
   if (llvm::Error error = parseCount(segments, options.segments))
     return error;
   if (llvm::is_contained(options.forms, Form::Auto) ||

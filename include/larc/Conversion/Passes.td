@@ -143,6 +143,35 @@ def ExpandVectorMath : Pass<"larc-expand-vector-math"> {
                            "::mlir::LLVM::LLVMDialect"];
 }
 
+def OutlineLoops : Pass<"larc-outline-loops", "::mlir::ModuleOp"> {
+  let summary = "makes functions of the loops of long programs";
+  let description = [{
+    In every function of at least `least-program` operations, each loop of at least `least-loop`
+    operations becomes a call of a function. Loops are taken from where most of the function is: from the body of the loop
+    over chunks. Those that differ only in the values that they use from outside share one function; constants
+    are no such values.
+
+    A function is compiled in a time that grows faster than its length, so this bounds what a
+    chunk of many blocks costs. Functions are not inlined.
+
+    ```mlir
+    %0 = memref.view %scratch[%c0][] : memref<?xi8> to memref<16x32xf32>
+    scf.for %i = %c0_0 to %n step %c1 { ... %0 ... }
+    // becomes
+    func.call @NAME_tokens_part(%n, %0) : (index, memref<16x32xf32>) -> ()
+    ```
+  }];
+  let options = [
+    Option<"leastProgram", "least-program", "int64_t", "4096",
+           "operations of a function whose loops become functions, at least">,
+    Option<"leastLoop", "least-loop", "int64_t", "16",
+           "operations of a loop that becomes a function, at least">];
+  let statistics = [
+    Statistic<"numLoops", "loops", "loops that became calls">,
+    Statistic<"numFunctions", "functions", "functions made">];
+  let dependentDialects = ["::mlir::func::FuncDialect", "::mlir::LLVM::LLVMDialect"];
+}
+
 def CountWork : Pass<"larc-count-work", "::mlir::ModuleOp"> {
   let summary = "prints what a program makes a processor do";
   let description = [{

@@ -227,7 +227,12 @@ Buffer ChunkEmitter::makeRowsView(OpBuilder &builder, Location loc,
       size = plan.getExtent(part);
       axis = part;
     }
-    offsets.push_back(builder.getIndexAttr(isRow ? offset : 0));
+    // Not in the type, so that views of all blocks have the same one.
+    if (isRow)
+      offsets.push_back(
+          arith::ConstantIndexOp::create(builder, loc, offset).getResult());
+    else
+      offsets.push_back(builder.getIndexAttr(0));
     sizes.push_back(builder.getIndexAttr(size));
     strides.push_back(builder.getIndexAttr(1));
   }

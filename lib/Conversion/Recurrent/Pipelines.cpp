@@ -81,6 +81,7 @@ void larc::buildChunkPipeline(OpPassManager &pm,
   buildChunkNests(pm, chunkSize);
   pm.addPass(createConvertChunkToLoops(
       convertOptions<ConvertChunkToLoopsOptions>(options)));
+  pm.addPass(createOutlineLoops());
   pm.addPass(createEmitEntry(convertOptions<EmitEntryOptions>(options)));
 }
 
