@@ -1,0 +1,213 @@
+//===- TileMachine.h - One block of a tile program --------------*- C++ -*-===//
+//
+// Part of the larc project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef LARC_LIB_REFERENCE_TILEMACHINE_H
+#define LARC_LIB_REFERENCE_TILEMACHINE_H
+
+#include "TileElements.h"
+#include "TileSharedMemory.h"
+
+#include "larc/Reference/TileInterpreter.h"
+
+#include "llvm/ADT/DenseMap.h"
+
+#include <memory>
+
+namespace larc::tilerun {
+
+constexpr int64_t kLanes = tile::LayoutAttr::kLanes;
+
+/// The elements of a register tile: that of register r of lane l has number
+/// r * 32 + l. Never changed once made, so that values may share them.
+struct Registers {
+  Elements elements;
+  /// When the warp wrote them, in its own operations.
+  int64_t step = 0;
+  /// Equal elements of a `tile.splat`, of which a compiler makes as many copies
+  /// as it needs.
+  bool equal = false;
+  /// Whether the matrix unit is writing there.
+  bool inFlight = false;
+};
+using RegistersRef = std::shared_ptr<Registers>;
+
+/// A product of the matrix unit that has been started. Products with the same
+/// accumulators are a chain of these.
+struct Product {
+  Elements sums;
+  /// The registers that were given to it, if any.
+  RegistersRef accumulators;
+  /// What it reads in shared memory.
+  std::vector<int64_t> held;
+  bool committed = false, complete = false;
+  /// Whether another product or a wait has had it.
+  bool taken = false;
+};
+using ProductRef = std::shared_ptr<Product>;
+
+/// What a value is while the program runs; which member counts follows from its
+/// type.
+struct Slot {
+  Element scalar = {};
+  /// The place of a shared matrix in bytes, or the number of an argument.
+  int64_t memory = 0;
+  RegistersRef registers;
+  ProductRef product;
+};
+
+/// A block of operations that a warp is in the midst of.
+struct Frame {
+  mlir::Block *block;
+  mlir::Block::iterator next;
+  /// Of a loop: the next values of its variable.
+  int64_t variable = 0, upper = 0, step = 0;
+};
+
+struct Warp {
+  enum State : uint8_t { Runs, Waits, Ended };
+
+  int64_t number = 0;
+  State state = Runs;
+  std::vector<Frame> frames;
+  /// By the number of the value.
+  std::vector<Slot> slots;
+  /// Operations run, and how many of them before the last fence of registers.
+  int64_t step = 0, fenceStep = -1;
+  /// The barrier or vote at which it waits.
+  mlir::Operation *waitsAt = nullptr;
+  /// Its own answer to a vote.
+  bool answer = false;
+
+  /// Numbers of the copies that it took part in: of groups that run, and of
+  /// the group that has not ended.
+  std::vector<std::vector<int64_t>> copyGroups;
+  std::vector<int64_t> openCopies;
+  std::vector<std::vector<ProductRef>> productGroups;
+  std::vector<ProductRef> openProducts;
+  /// How many copies and products it has started.
+  int64_t copies = 0, products = 0;
+};
+
+/// Where the elements of a type of register tile are.
+struct Geometry {
+  /// (row, column) by the number of the element.
+  std::vector<std::pair<int64_t, int64_t>> places;
+  /// Whether the lane is the first of those that hold the element.
+  std::vector<char> first;
+};
+
+/// What several warps must do alike: an operation and the numbers it is given.
+struct Joint {
+  mlir::Operation *op;
+  std::vector<int64_t> numbers;
+  int64_t warps = 0; ///< that have done it
+};
+
+/// Interprets one block.
+class TileMachine {
+public:
+  TileMachine(tile::ProgramOp program, const TileBlock &block,
+              TileStatistics &statistics);
+
+  llvm::LogicalResult run();
+
+private:
+  // Control (TileInterpreter.cpp).
+  llvm::LogicalResult checkArguments();
+  void numberValues();
+  void placeShared();
+  llvm::LogicalResult runWarp(Warp &warp);
+  llvm::LogicalResult runOperation(Warp &warp, mlir::Operation *op);
+  llvm::LogicalResult runFor(Warp &warp, mlir::scf::ForOp op);
+  llvm::LogicalResult runIf(Warp &warp, mlir::scf::IfOp op);
+  llvm::LogicalResult runYield(Warp &warp, mlir::scf::YieldOp op);
+  llvm::LogicalResult runScalar(Warp &warp, mlir::Operation *op);
+  llvm::LogicalResult wait(Warp &warp, mlir::Operation *op, int64_t id,
+                           int64_t count);
+  llvm::LogicalResult runVote(Warp &warp, tile::VoteOp op);
+  llvm::LogicalResult runBarrier(Warp &warp, tile::BarrierOp op);
+  llvm::LogicalResult reportDeadlock();
+  llvm::LogicalResult checkJoints(llvm::ArrayRef<Joint> joints, int64_t warps);
+
+  // Memory (TileMemoryOps.cpp).
+  llvm::LogicalResult runStage(Warp &warp, tile::StageOp op);
+  llvm::LogicalResult runLoad(Warp &warp, tile::LoadOp op);
+  llvm::LogicalResult runStore(Warp &warp, tile::StoreOp op);
+  llvm::LogicalResult runCopy(Warp &warp, tile::CopyAsyncOp op);
+  llvm::LogicalResult runCopyWait(Warp &warp, tile::CopyWaitOp op);
+  /// The element at (row, col) of an argument, or nothing after an error.
+  char *getGlobal(mlir::Operation *op, int64_t argument, int64_t row,
+                  int64_t col);
+
+  // Register tiles (TileRegisterOps.cpp).
+  llvm::LogicalResult runSplat(Warp &warp, tile::SplatOp op);
+  llvm::LogicalResult runIndex(Warp &warp, tile::IndexOp op);
+  llvm::LogicalResult runMap(Warp &warp, tile::MapOp op);
+  llvm::LogicalResult runReduce(Warp &warp, tile::ReduceOp op);
+  llvm::LogicalResult runScan(Warp &warp, tile::ScanOp op);
+  llvm::LogicalResult runConvert(Warp &warp, tile::ConvertOp op);
+  llvm::LogicalResult runSlice(Warp &warp, tile::SliceOp op);
+
+  // Products (TileMatrixUnit.cpp).
+  llvm::LogicalResult runMma(Warp &warp, tile::MmaOp op);
+  llvm::LogicalResult runWgmma(Warp &warp, tile::WgmmaOp op);
+  llvm::LogicalResult checkFenced(Warp &warp, mlir::Operation *op,
+                                  const Registers &registers);
+  llvm::LogicalResult takeAccumulators(Warp &warp, tile::WgmmaOp op,
+                                       Product &product);
+  llvm::LogicalResult joinProduct(Warp &warp, tile::WgmmaOp op);
+  llvm::LogicalResult readMatrix(Warp &warp, mlir::Operation *op,
+                                 mlir::Value memory, int64_t row, int64_t col,
+                                 int64_t rows, int64_t cols,
+                                 std::vector<float> &matrix, Product &product);
+  llvm::LogicalResult runWgmmaWait(Warp &warp, tile::WgmmaWaitOp op);
+  /// A tile as a matrix of `rows` x `cols`, as the matrix unit reads it.
+  std::vector<float> getMatrix(tile::RegType type, const Elements &elements);
+  /// Adds a product to accumulators.
+  void addProduct(tile::RegType type, llvm::ArrayRef<float> lhs,
+                  llvm::ArrayRef<float> rhs, int64_t depth, Elements &sums);
+
+  // Values.
+  Slot &getSlot(Warp &warp, mlir::Value value) {
+    return warp.slots[numbers.find(value)->second];
+  }
+  int64_t getInteger(Warp &warp, mlir::Value value) {
+    return getSlot(warp, value).scalar.integer;
+  }
+  /// The elements of a tile that `op` touches; nothing after an error.
+  const Registers *getTile(Warp &warp, mlir::Operation *op, mlir::Value value);
+  void setTile(Warp &warp, mlir::Value value, Elements elements);
+  const Geometry &getGeometry(tile::RegType type);
+  /// For each register of `result`, the register of `operand` it is made of.
+  llvm::ArrayRef<int64_t> getMap(tile::RegType operand, tile::RegType result);
+
+  tile::ProgramOp program;
+  const TileBlock &block;
+  TileStatistics &statistics;
+
+  std::vector<Warp> warps;
+  Ordering ordering;
+  std::optional<SharedMemory> shared;
+  int64_t sharedBytes = 0;
+  /// Warps that wait, by the number of the barrier.
+  std::vector<std::vector<int64_t>> waiting;
+  /// All copies so far, and all products of each four warps.
+  std::vector<Joint> copies;
+  std::vector<std::vector<Joint>> products;
+
+  llvm::DenseMap<mlir::Value, size_t> numbers;
+  llvm::DenseMap<mlir::Operation *, int64_t> places;
+  llvm::DenseMap<mlir::Type, std::unique_ptr<Geometry>> geometries;
+  llvm::DenseMap<std::pair<mlir::Type, mlir::Type>,
+                 std::unique_ptr<llvm::SmallVector<int64_t>>>
+      maps;
+};
+
+} // namespace larc::tilerun
+
+#endif // LARC_LIB_REFERENCE_TILEMACHINE_H

@@ -1,0 +1,183 @@
+//===- TileSharedMemory.cpp - Shared memory of a tile program ---*- C++ -*-===//
+//
+// Part of the larc project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "TileSharedMemory.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+#include <algorithm>
+#include <cstring>
+
+using namespace larc;
+using namespace larc::tilerun;
+
+//===----------------------------------------------------------------------===//
+// Ordering
+//===----------------------------------------------------------------------===//
+
+// Times start at 1; 0 stands for never.
+Ordering::Ordering(int64_t warps) : clocks(warps * warps, 0), fences(warps) {
+  for (int64_t warp = 0; warp < warps; ++warp)
+    clocks[warp * warps + warp] = 1;
+}
+
+void Ordering::meet(llvm::ArrayRef<int64_t> warps) {
+  int64_t all = getWarps();
+  std::vector<uint32_t> joined(all, 0);
+  for (int64_t warp : warps)
+    for (int64_t other = 0; other < all; ++other)
+      joined[other] = std::max(joined[other], clocks[warp * all + other]);
+  for (int64_t warp : warps) {
+    std::copy(joined.begin(), joined.end(), clocks.begin() + warp * all);
+    ++clocks[warp * all + warp];
+  }
+}
+
+void Ordering::fence(int64_t warp) {
+  uint32_t &clock = clocks[warp * getWarps() + warp];
+  fences[warp].push_back(clock);
+  ++clock;
+}
+
+bool Ordering::isFenced(int64_t warp, uint32_t time, int64_t other) const {
+  auto first = llvm::lower_bound(fences[warp], time);
+  return first != fences[warp].end() && isBefore(warp, *first, other);
+}
+
+//===----------------------------------------------------------------------===//
+// Shared memory
+//===----------------------------------------------------------------------===//
+
+SharedMemory::SharedMemory(int64_t bytes, Ordering &ordering)
+    : ordering(ordering), data(bytes), granules((bytes + 1) / kGranule),
+      reads(granules.size() * ordering.getWarps(), 0) {}
+
+int64_t SharedMemory::addCopy() {
+  copies.emplace_back(ordering.getWarps(), 0);
+  return static_cast<int64_t>(copies.size()) - 1;
+}
+
+void SharedMemory::finishCopy(int64_t copy, int64_t warp) {
+  copies[copy][warp] = ordering.now(warp);
+}
+
+static std::string nameWarp(int64_t warp) {
+  return "warp " + std::to_string(warp);
+}
+
+Fault SharedMemory::checkCopy(int64_t warp, int64_t copy) const {
+  for (int64_t other = 0; other < ordering.getWarps(); ++other) {
+    uint32_t time = copies[copy][other];
+    if (time == 0)
+      return "what is copied here has not arrived: " + nameWarp(other) +
+             " has not waited for its share";
+    if (!ordering.isBefore(other, time, warp))
+      return "what is copied here may not have arrived: no barrier stands "
+             "between " +
+             nameWarp(other) + "'s wait and " + nameWarp(warp);
+  }
+  return std::nullopt;
+}
+
+Fault SharedMemory::checkRead(int64_t warp, int64_t index) const {
+  const Granule &granule = granules[index];
+  if (granule.copy != kNobody)
+    return checkCopy(warp, granule.copy);
+  if (granule.writer == kNobody)
+    return "reads shared memory that was never written";
+  if (!ordering.isBefore(granule.writer, granule.time, warp))
+    return nameWarp(warp) + " reads what " + nameWarp(granule.writer) +
+           " wrote, and no barrier stands in between";
+  return std::nullopt;
+}
+
+Fault SharedMemory::checkWrite(int64_t warp, int64_t index,
+                               int64_t copy) const {
+  const Granule &granule = granules[index];
+  if (granule.held != 0)
+    return "writes shared memory that a matrix product in flight reads";
+  if (granule.copy != kNobody) {
+    if (granule.copy != copy)
+      if (Fault fault = checkCopy(warp, granule.copy))
+        return fault;
+  } else if (granule.writer != kNobody &&
+             !ordering.isBefore(granule.writer, granule.time, warp)) {
+    return nameWarp(warp) + " writes what " + nameWarp(granule.writer) +
+           " wrote, and no barrier stands in between";
+  }
+  for (int64_t other = 0; other < ordering.getWarps(); ++other)
+    if (!ordering.isBefore(other, reads[index * ordering.getWarps() + other],
+                           warp))
+      return nameWarp(warp) + " writes what " + nameWarp(other) +
+             " reads, and no barrier stands in between";
+  return std::nullopt;
+}
+
+Fault SharedMemory::read(int64_t warp, int64_t offset, int64_t bytes,
+                         void *target) {
+  for (int64_t index = offset / kGranule; index * kGranule < offset + bytes;
+       ++index) {
+    if (Fault fault = checkRead(warp, index))
+      return fault;
+    reads[index * ordering.getWarps() + warp] = ordering.now(warp);
+  }
+  std::memcpy(target, data.data() + offset, bytes);
+  return std::nullopt;
+}
+
+Fault SharedMemory::write(int64_t warp, int64_t offset, int64_t bytes,
+                          const void *source) {
+  for (int64_t index = offset / kGranule; index * kGranule < offset + bytes;
+       ++index) {
+    if (Fault fault = checkWrite(warp, index, kNobody))
+      return fault;
+    Granule &granule = granules[index];
+    granule.writer = static_cast<int32_t>(warp);
+    granule.copy = kNobody;
+    granule.time = ordering.now(warp);
+  }
+  std::memcpy(data.data() + offset, source, bytes);
+  return std::nullopt;
+}
+
+Fault SharedMemory::writeCopy(int64_t warp, int64_t copy, int64_t offset,
+                              int64_t bytes, const void *source) {
+  for (int64_t index = offset / kGranule; index * kGranule < offset + bytes;
+       ++index) {
+    if (Fault fault = checkWrite(warp, index, copy))
+      return fault;
+    granules[index].copy = static_cast<int32_t>(copy);
+  }
+  std::memcpy(data.data() + offset, source, bytes);
+  return std::nullopt;
+}
+
+Fault SharedMemory::readHeld(int64_t warp, int64_t offset, int64_t bytes,
+                             void *target, std::vector<int64_t> &held) {
+  for (int64_t index = offset / kGranule; index * kGranule < offset + bytes;
+       ++index) {
+    if (Fault fault = checkRead(warp, index))
+      return fault;
+    Granule &granule = granules[index];
+    if (granule.copy == kNobody &&
+        !ordering.isFenced(granule.writer, granule.time, warp))
+      return "the matrix unit reads what " + nameWarp(granule.writer) +
+             " stored, and no tile.fence_async stands in between";
+    ++granule.held;
+    held.push_back(index);
+  }
+  std::memcpy(target, data.data() + offset, bytes);
+  return std::nullopt;
+}
+
+void SharedMemory::release(int64_t warp, llvm::ArrayRef<int64_t> held) {
+  for (int64_t index : held) {
+    --granules[index].held;
+    reads[index * ordering.getWarps() + warp] = ordering.now(warp);
+  }
+}

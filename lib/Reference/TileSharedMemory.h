@@ -1,0 +1,103 @@
+//===- TileSharedMemory.h - Shared memory of a tile program -----*- C++ -*-===//
+//
+// Part of the larc project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef LARC_LIB_REFERENCE_TILESHAREDMEMORY_H
+#define LARC_LIB_REFERENCE_TILESHAREDMEMORY_H
+
+#include "llvm/ADT/ArrayRef.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace larc::tilerun {
+
+/// Which of two events in different warps comes first, by vector clocks: a
+/// warp's clock moves on where it meets others, and it then knows what they had
+/// done before. An event is a warp and the time (`now`) that its clock showed.
+class Ordering {
+public:
+  explicit Ordering(int64_t warps);
+
+  int64_t getWarps() const { return static_cast<int64_t>(fences.size()); }
+  uint32_t now(int64_t warp) const { return clocks[warp * getWarps() + warp]; }
+  /// Whether an event of `warp` at `time` comes before what `other` does next.
+  bool isBefore(int64_t warp, uint32_t time, int64_t other) const {
+    return warp == other || clocks[other * getWarps() + warp] >= time;
+  }
+  /// Lets the warps know what the others had done.
+  void meet(llvm::ArrayRef<int64_t> warps);
+  /// What `warp` has written is ordered before what the matrix unit reads.
+  void fence(int64_t warp);
+  /// Whether `warp` fenced what it wrote at `time`, before what `other` does
+  /// next.
+  bool isFenced(int64_t warp, uint32_t time, int64_t other) const;
+
+private:
+  /// Row w is what warp w knows of each warp.
+  std::vector<uint32_t> clocks;
+  /// When each warp fenced, ascending.
+  std::vector<std::vector<uint32_t>> fences;
+};
+
+/// What goes wrong at an access, to be said at the operation.
+using Fault = std::optional<std::string>;
+
+/// The bytes of a block's shared memory, with who wrote and read them last.
+class SharedMemory {
+public:
+  SharedMemory(int64_t bytes, Ordering &ordering);
+
+  /// A copy that all warps do together. Which warp brings which byte is not
+  /// said, so that it has arrived when all have waited.
+  int64_t addCopy();
+  void finishCopy(int64_t copy, int64_t warp);
+
+  /// Reads and writes of `warp`; `bytes` is even, `offset` too, and both are
+  /// within the memory.
+  Fault read(int64_t warp, int64_t offset, int64_t bytes, void *target);
+  Fault write(int64_t warp, int64_t offset, int64_t bytes, const void *source);
+  /// Writes as part of a copy; each warp that takes part does all of it.
+  Fault writeCopy(int64_t warp, int64_t copy, int64_t offset, int64_t bytes,
+                  const void *source);
+  /// Reads by a product of `warp` that runs until `release` is called with what
+  /// this appends to `held`.
+  Fault readHeld(int64_t warp, int64_t offset, int64_t bytes, void *target,
+                 std::vector<int64_t> &held);
+  void release(int64_t warp, llvm::ArrayRef<int64_t> held);
+
+private:
+  /// The least that is written at once: 2 bytes.
+  static constexpr int64_t kGranule = 2;
+  static constexpr int32_t kNobody = -1;
+
+  struct Granule {
+    int32_t writer = kNobody; ///< the warp that stored here last, or
+    int32_t copy = kNobody;   ///< the copy that brought what is here
+    uint32_t time = 0;        ///< when it was stored
+    uint32_t held = 0;        ///< products in flight that read it
+  };
+
+  Fault checkRead(int64_t warp, int64_t granule) const;
+  Fault checkWrite(int64_t warp, int64_t granule, int64_t copy) const;
+  /// Why `warp` may not use what a copy brings, if so.
+  Fault checkCopy(int64_t warp, int64_t copy) const;
+
+  Ordering &ordering;
+  std::vector<char> data;
+  std::vector<Granule> granules;
+  /// When each warp read each granule last.
+  std::vector<uint32_t> reads;
+  /// For each copy, when each warp waited for it; 0 while it has not.
+  std::vector<std::vector<uint32_t>> copies;
+};
+
+} // namespace larc::tilerun
+
+#endif // LARC_LIB_REFERENCE_TILESHAREDMEMORY_H
