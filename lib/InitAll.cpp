@@ -141,4 +141,5 @@ void larc::registerAllPasses() {
   larc::registerAnalysisPasses();
   larc::registerConversionPasses();
   larc::registerConversionPipelines();
+  larc::registerTilePipeline();
 }

@@ -15,6 +15,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -44,20 +45,9 @@ void buildRecurrentNests(mlir::OpPassManager &pm);
 /// dialects that `buildLoopsToLLVM` takes.
 void buildRecurrentPipeline(mlir::OpPassManager &pm,
                             const RecurrentOptions &options);
-/// From a flat, bound recurrence to chunks of at most `chunkSize` tokens, in
-/// the chunk dialect.
-void buildChunkDerivation(mlir::OpPassManager &pm, int64_t chunkSize);
-/// From a flat, bound recurrence to the nests of such chunks.
-void buildChunkNests(mlir::OpPassManager &pm, int64_t chunkSize);
-/// What `buildRecurrentPipeline` does, for such chunks.
-void buildChunkPipeline(mlir::OpPassManager &pm,
-                        const RecurrentOptions &options, int64_t chunkSize);
-/// From there to the LLVM dialect.
-void buildLoopsToLLVM(mlir::OpPassManager &pm);
-
-/// Registers `larc-recurrent-to-loops`, `larc-chunk-to-loops` and
-/// `larc-loops-to-llvm`.
-void registerConversionPipelines();
+/// From tile programs to kernels in the dialects llvm and nvvm.
+void buildTilePipeline(mlir::OpPassManager &pm);
+void registerTilePipeline();
 
 #define GEN_PASS_REGISTRATION
 #include "larc/Conversion/Passes.h.inc"

@@ -186,4 +186,36 @@ def CountWork : Pass<"larc-count-work", "::mlir::ModuleOp"> {
            "bits of a vector register">];
 }
 
+def ConvertTileToLLVM : Pass<"convert-tile-to-llvm", "::mlir::ModuleOp"> {
+  let summary = "makes a kernel of each tile program";
+  let description = [{
+    Each `tile.program` becomes an `llvm.func` with the attribute `nvvm.kernel`. A register of a register tile
+    becomes a value of one lane (two 16-bit ones share a vector of two), shared matrices get their places in the dynamic
+    shared memory, whose size is the kernel's attribute `larc.shared_bytes`, and instructions are chosen by the layouts:
+    `ldmatrix` and `stmatrix` where pairs of registers are 8x8 matrices, vectors of up to 16 bytes elsewhere.
+
+    Control flow and index arithmetic are left in `scf` and `arith`, and functions in `math`.
+
+    The kernel takes, in this order: offsets of packed sequences in tokens (i64, one more than sequences; or null), slots of
+    states (i32 for each sequence; or null), the tokens of a sequence where none are packed (i64), the heads (i32); then for each
+    argument of the program a pointer, the distances in elements between sequences (or slots), rows and heads (i64), and how
+    many heads share one head of the tensor (i32). Its grid has sequences * heads * parts blocks in a row, parts
+    running fastest. A block whose slot is negative does nothing.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::LLVM::LLVMDialect",
+                           "::mlir::NVVM::NVVMDialect", "::mlir::scf::SCFDialect"];
+}
+
+def ExpandKernelMath : Pass<"larc-expand-kernel-math"> {
+  let summary = "replaces functions on f32 by a GPU's instructions";
+  let description = [{
+    `exp2` becomes the special-function unit's instruction, and `exp` that instruction with what rounding the
+    argument's product with log2(e) loses put back. `rsqrt` is the unit's too. The others become the polynomials
+    of `larc-expand-vector-math`. Denormal results of exponentials are 0. What there is no instruction for is an
+    error.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::LLVM::LLVMDialect",
+                           "::mlir::math::MathDialect"];
+}
+
 #endif // LARC_CONVERSION_PASSES_TD

@@ -205,7 +205,7 @@ tile.program @barrier() warps 4 {
 tile.program @barrier_of_none() warps 4 {
   %id = arith.constant 1 : index
   // expected-error @below {{expected at least one warp, found 0}}
-  tile.barrier %id warps 0
+  tile.barrier id %id warps 0
   tile.return
 }
 

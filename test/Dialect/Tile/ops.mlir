@@ -32,8 +32,8 @@ tile.program @copies(
   tile.copy_wait 1
   // CHECK: tile.barrier{{$}}
   tile.barrier
-  // CHECK: tile.barrier %{{.*}} warps 4
-  tile.barrier %part warps 4
+  // CHECK: tile.barrier id %{{.*}} warps 4
+  tile.barrier id %part warps 4
   // CHECK: tile.fence_async
   tile.fence_async
   // CHECK: tile.load %{{.*}}[%{{.*}}, %{{.*}}] : {{.*}}<32x128xbf16, swizzle = 128> -> {{.*}}<16x16xbf16, lhs>

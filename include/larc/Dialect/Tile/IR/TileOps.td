@@ -96,6 +96,21 @@ def Tile_LengthOp : Tile_Op<"length", [Pure]> {
   let assemblyFormat = "attr-dict";
 }
 
+def Tile_PositionOp : Tile_Op<"position", [Pure]> {
+  let summary = "the number of tokens that the block's sequence had before these";
+  let description = [{
+    Where in a period the first token stands follows from it.
+
+    Example:
+
+    ```mlir
+    %before = tile.position
+    ```
+  }];
+  let results = (outs Index:$result);
+  let assemblyFormat = "attr-dict";
+}
+
 def Tile_PartOp : Tile_Op<"part", [Pure]> {
   let summary = "which part of its head's work the block does";
   let description = [{
@@ -269,11 +284,11 @@ def Tile_BarrierOp : Tile_SyncOp<"barrier"> {
 
     ```mlir
     tile.barrier
-    tile.barrier %id warps 4
+    tile.barrier id %id warps 4
     ```
   }];
   let arguments = (ins Optional<Index>:$id, OptionalAttr<I64Attr>:$warps);
-  let assemblyFormat = "($id^ `warps` $warps)? attr-dict";
+  let assemblyFormat = "(`id` $id^ `warps` $warps)? attr-dict";
   let hasVerifier = 1;
 }
 

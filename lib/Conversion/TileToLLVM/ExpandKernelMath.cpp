@@ -1,0 +1,108 @@
+//===- ExpandKernelMath.cpp - Functions as instructions of a GPU -*- C++ -*-
+//===//
+//
+// Part of the larc project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "../Common/VectorFunctions.h"
+
+#include "larc/Conversion/Passes.h"
+
+using namespace mlir;
+using namespace larc;
+
+namespace larc {
+#define GEN_PASS_DEF_EXPANDKERNELMATH
+#include "larc/Conversion/Passes.h.inc"
+} // namespace larc
+
+static Value constant(OpBuilder &builder, Location loc, float number) {
+  return arith::ConstantOp::create(builder, loc,
+                                   builder.getF32FloatAttr(number));
+}
+
+static Value callUnit(OpBuilder &builder, Location loc, StringRef name,
+                      Value x) {
+  auto call = LLVM::CallIntrinsicOp::create(builder, loc, builder.getF32Type(),
+                                            builder.getStringAttr(name), x);
+  return call.getResults();
+}
+
+/// e^x as 2^t (1 + r ln 2), where t is x log2(e) rounded and r what that lost.
+static Value buildUnitExp(OpBuilder &builder, Location loc, Value x) {
+  auto at = [&](float number) { return constant(builder, loc, number); };
+  // Beyond these bounds the result is 0 or infinite whatever the rest; within
+  // them nothing here is infinite. NaN stays.
+  auto clamp = [&](arith::CmpFPredicate predicate, float bound) {
+    Value outside =
+        arith::CmpFOp::create(builder, loc, predicate, x, at(bound));
+    x = arith::SelectOp::create(builder, loc, outside, at(bound), x);
+  };
+  clamp(arith::CmpFPredicate::OLT, -128.0f);
+  clamp(arith::CmpFPredicate::OGT, 128.0f);
+  Value log2e = at(1.44269504088896341f);
+  Value t = arith::MulFOp::create(builder, loc, x, log2e);
+  Value minusT = arith::NegFOp::create(builder, loc, t);
+  Value lost = math::FmaOp::create(builder, loc, x, log2e, minusT);
+  lost = math::FmaOp::create(builder, loc, x, at(1.925963033500e-8f), lost);
+  Value factor =
+      math::FmaOp::create(builder, loc, lost, at(0.693147180559945f), at(1.0f));
+  Value power = callUnit(builder, loc, "llvm.nvvm.ex2.approx.ftz.f", t);
+  return arith::MulFOp::create(builder, loc, power, factor);
+}
+
+/// What `op` becomes, or null for what later conversions know.
+static Value expand(OpBuilder &builder, Operation *op) {
+  if (op->getNumOperands() != 1 || op->getNumResults() != 1 ||
+      !op->getResult(0).getType().isF32())
+    return {};
+  Location loc = op->getLoc();
+  Value x = op->getOperand(0);
+  if (isa<math::ExpOp>(op))
+    return buildUnitExp(builder, loc, x);
+  if (isa<math::Exp2Op>(op))
+    return callUnit(builder, loc, "llvm.nvvm.ex2.approx.ftz.f", x);
+  if (isa<math::RsqrtOp>(op))
+    return callUnit(builder, loc, "llvm.nvvm.rsqrt.approx.ftz.f", x);
+  if (isa<math::ExpM1Op>(op))
+    return buildExpm1(builder, loc, x);
+  if (isa<math::TanhOp>(op))
+    return buildTanh(builder, loc, x);
+  if (isa<math::LogOp>(op))
+    return buildLog(builder, loc, x);
+  if (isa<math::Log1pOp>(op))
+    return buildLog1p(builder, loc, x);
+  if (isa<math::ErfOp>(op))
+    return buildErf(builder, loc, x);
+  return {};
+}
+
+namespace {
+struct ExpandKernelMathPass
+    : larc::impl::ExpandKernelMathBase<ExpandKernelMathPass> {
+  void runOnOperation() override {
+    SmallVector<Operation *> functions;
+    getOperation()->walk([&](Operation *op) {
+      if (isa_and_present<math::MathDialect>(op->getDialect()))
+        functions.push_back(op);
+    });
+    for (Operation *op : functions) {
+      OpBuilder builder(op);
+      if (Value value = expand(builder, op)) {
+        op->getResult(0).replaceAllUsesWith(value);
+        op->erase();
+        continue;
+      }
+      if (isa<math::AbsFOp, math::SqrtOp, math::FmaOp, math::CopySignOp,
+              math::FloorOp, math::CeilOp, math::RoundEvenOp, math::TruncOp>(
+              op))
+        continue;
+      op->emitOpError("has no instruction on a GPU");
+      return signalPassFailure();
+    }
+  }
+};
+} // namespace

@@ -1,0 +1,437 @@
+//===- MemoryOps.cpp - Loads, stores and copies -*- C++ -*- ---------------===//
+//
+// Part of the larc project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "ProgramEmitter.h"
+
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+
+#include <numeric>
+
+using namespace mlir;
+using namespace larc::tile;
+
+/// The bits of a number or of a vector of numbers.
+static int64_t getBits(Type type) {
+  if (auto vector = dyn_cast<VectorType>(type))
+    return vector.getElementTypeBitWidth() * vector.getNumElements();
+  return type.getIntOrFloatBitWidth();
+}
+
+static int64_t getBytes(Type element) {
+  return element.getIntOrFloatBitWidth() / 8;
+}
+
+//===----------------------------------------------------------------------===//
+// Addresses
+//===----------------------------------------------------------------------===//
+
+void ProgramEmitter::emitAlloc(AllocOp op) {
+  SharedType type = op.getType();
+  int64_t offset = op.getOffset() ? static_cast<int64_t>(*op.getOffset())
+                                  : static_cast<int64_t>(llvm::alignTo(
+                                        sharedBytes, type.getAlignment()));
+  sharedBytes = std::max(sharedBytes, offset + type.getBytes());
+  Value matrix = LLVM::GEPOp::create(
+      builder, loc, sharedBase.getType(), builder.getI8Type(), sharedBase,
+      ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(offset)});
+  scalars.map(op.getResult(), matrix);
+}
+
+void ProgramEmitter::emitStage(StageOp op) {
+  auto ring = cast<SharedType>(op.getRing().getType());
+  Value offset = toI32(
+      multiply(scalars.lookupOrDefault(op.getIndex()), ring.getStageBytes()));
+  Value matrix = LLVM::GEPOp::create(
+      builder, loc, sharedBase.getType(), builder.getI8Type(),
+      scalars.lookupOrDefault(op.getRing()), ArrayRef<LLVM::GEPArg>{offset});
+  scalars.map(op.getResult(), matrix);
+}
+
+Value ProgramEmitter::getSharedAddress(SharedType type, Value matrix, Value row,
+                                       Value col, const LaneOffsets &lane,
+                                       int64_t addRow, int64_t addCol) {
+  int64_t bytes = getBytes(type.getElementType());
+  auto at = [&](Value offset) -> Value {
+    return LLVM::GEPOp::create(builder, loc, matrix.getType(),
+                               builder.getI8Type(), matrix,
+                               ArrayRef<LLVM::GEPArg>{toI32(offset)});
+  };
+  if (type.getSwizzle() == 0) {
+    int64_t pitch = (type.getCols() + type.getPad()) * bytes;
+    Value offset = add(multiply(add(row, lane.row), pitch),
+                       multiply(add(col, lane.col), bytes));
+    return at(add(offset, index(addRow * pitch + addCol * bytes)));
+  }
+  // A constant column counts with the register's: its bits are fixed.
+  int64_t swizzle = type.getSwizzle(), perPanel = swizzle / bytes;
+  int64_t panelBytes = type.getRows() * swizzle;
+  APInt constant;
+  if (matchPattern(col, m_ConstantInt(&constant))) {
+    addCol += constant.getSExtValue();
+    col = index(0);
+  }
+  Value rows = add(row, lane.row);
+  // 8 rows further, the pattern is the same.
+  int64_t fixedRow = addRow / 8 * 8;
+  rows = add(rows, index(addRow - fixedRow));
+  int64_t fixedCol = 0;
+  if ((lane.colBits & (addCol % perPanel)) == 0 &&
+      getKnownDivisor(col) % perPanel == 0) {
+    fixedCol = addCol;
+    addCol = 0;
+  }
+  Value cols = add(add(col, lane.col), index(addCol));
+  Value panel = arith::DivUIOp::create(builder, loc, cols, index(perPanel));
+  Value within = arith::RemUIOp::create(builder, loc, cols, index(perPanel));
+  Value line = arith::AndIOp::create(builder, loc, rows, index(7));
+  line = arith::ShRUIOp::create(builder, loc, line,
+                                index(swizzle == 128  ? 0
+                                      : swizzle == 64 ? 1
+                                                      : 2));
+  Value pattern = multiply(line, 16);
+  Value across = multiply(within, bytes);
+  across = arith::XOrIOp::create(builder, loc, across, pattern);
+  // The bits of the fixed columns are no others' and are turned over likewise.
+  int64_t fixedAcross = fixedCol % perPanel * bytes;
+  across = arith::XOrIOp::create(builder, loc, across, index(fixedAcross));
+  Value offset =
+      add(add(multiply(panel, panelBytes), multiply(rows, swizzle)), across);
+  return at(add(offset,
+                index(fixedRow * swizzle + fixedCol / perPanel * panelBytes)));
+}
+
+Value ProgramEmitter::getGlobalAddress(const GlobalMatrix &matrix, Type element,
+                                       Value row, Value col) {
+  Value offset =
+      arith::MulIOp::create(builder, loc, toI64(row), matrix.rowStride);
+  offset = arith::AddIOp::create(builder, loc, offset, toI64(col));
+  return LLVM::GEPOp::create(builder, loc, matrix.base.getType(), element,
+                             matrix.base, ArrayRef<LLVM::GEPArg>{offset});
+}
+
+//===----------------------------------------------------------------------===//
+// Vectors
+//===----------------------------------------------------------------------===//
+
+int64_t ProgramEmitter::getVectorWidth(RegType type, Type memory, Value row,
+                                       Value col, bool transposed) {
+  int64_t bytes = getBytes(type.getElementType());
+  ArrayRef<int64_t> registers = type.getLayout().getRegisters();
+  unsigned contiguous = transposed ? 0 : 1;
+  int64_t limit = 16 / bytes;
+  // Every row starts at a multiple of this many elements.
+  if (auto shared = dyn_cast<SharedType>(memory)) {
+    if (shared.getSwizzle() == 0)
+      limit = std::gcd(limit, shared.getCols() + shared.getPad());
+  } else {
+    limit = std::gcd(limit, cast<GlobalType>(memory).getCols());
+  }
+  limit = std::gcd(limit, getKnownDivisor(col));
+  int64_t width = 1;
+  for (size_t bit = 0; 2 * bit < registers.size() && 2 * width <= limit;
+       ++bit) {
+    if (registers[2 * bit + contiguous] != width)
+      break;
+    width *= 2;
+  }
+  return width;
+}
+
+Value ProgramEmitter::loadVector(Value address, Type type, Value predicate) {
+  int64_t bits = getBits(type);
+  if (!predicate)
+    return LLVM::LoadOp::create(builder, loc, type, address,
+                                static_cast<unsigned>(bits / 8));
+  // What is not there reads as zero, and its address is not touched.
+  if (bits == 16) {
+    Value word =
+        assembly("{ .reg .pred p; setp.ne.b32 p, $2, 0; mov.b16 $0, 0; "
+                 "@p ld.global.b16 $0, [$1]; }",
+                 "=h,l,r,~{memory}", {address, predicate}, builder.getI16Type())
+            .front();
+    return LLVM::BitcastOp::create(builder, loc, type, word);
+  }
+  int64_t words = bits / 32;
+  std::string text, constraints;
+  llvm::raw_string_ostream stream(text), list(constraints);
+  stream << "{ .reg .pred p; setp.ne.b32 p, $" << words + 1 << ", 0; ";
+  for (int64_t i = 0; i < words; ++i) {
+    stream << "mov.b32 $" << i << ", 0; ";
+    list << "=r,";
+  }
+  stream << "@p ld.global."
+         << (words == 1   ? "b32 "
+             : words == 2 ? "v2.b32 {"
+                          : "v4.b32 {");
+  for (int64_t i = 0; i < words; ++i)
+    stream << (i == 0 ? "" : ", ") << "$" << i;
+  stream << (words == 1 ? "" : "}") << ", [$" << words << "]; }";
+  list << "l,r,~{memory}";
+  Values loaded = assembly(text, constraints, {address, predicate},
+                           SmallVector<Type>(words, builder.getI32Type()));
+  if (words == 1)
+    return LLVM::BitcastOp::create(builder, loc, type, loaded.front());
+  auto vector = VectorType::get(words, builder.getI32Type());
+  Value joined = LLVM::PoisonOp::create(builder, loc, vector);
+  for (auto [i, word] : llvm::enumerate(loaded))
+    joined = LLVM::InsertElementOp::create(builder, loc, joined, word,
+                                           i32(static_cast<int64_t>(i)));
+  return LLVM::BitcastOp::create(builder, loc, type, joined);
+}
+
+void ProgramEmitter::storeVector(Value address, Value value, Value predicate) {
+  Type type = value.getType();
+  int64_t bits = getBits(type);
+  if (!predicate) {
+    LLVM::StoreOp::create(builder, loc, value, address,
+                          static_cast<unsigned>(bits / 8));
+    return;
+  }
+  if (bits == 16) {
+    Value word =
+        LLVM::BitcastOp::create(builder, loc, builder.getI16Type(), value);
+    assembly(
+        "{ .reg .pred p; setp.ne.b32 p, $1, 0; @p st.global.b16 [$0], $2; }",
+        "l,r,h,~{memory}", {address, predicate, word}, {});
+    return;
+  }
+  int64_t words = bits / 32;
+  std::string text, constraints = "l,r";
+  llvm::raw_string_ostream stream(text), list(constraints);
+  stream << "{ .reg .pred p; setp.ne.b32 p, $1, 0; @p st.global."
+         << (words == 1   ? "b32 [$0], "
+             : words == 2 ? "v2.b32 [$0], {"
+                          : "v4.b32 [$0], {");
+  Values operands = {address, predicate};
+  Value joined = value;
+  if (words > 1)
+    joined = LLVM::BitcastOp::create(
+        builder, loc, VectorType::get(words, builder.getI32Type()), value);
+  else
+    joined = LLVM::BitcastOp::create(builder, loc, builder.getI32Type(), value);
+  for (int64_t i = 0; i < words; ++i) {
+    stream << (i == 0 ? "" : ", ") << "$" << i + 2;
+    list << ",r";
+    operands.push_back(words == 1 ? joined
+                                  : LLVM::ExtractElementOp::create(
+                                        builder, loc, joined, i32(i))
+                                        .getResult());
+  }
+  stream << (words == 1 ? "" : "}") << "; }";
+  list << ",~{memory}";
+  assembly(text, constraints, operands, {});
+}
+
+Value ProgramEmitter::getPredicate(GlobalType type, Value row, Value col,
+                                   Value below, int64_t width,
+                                   bool colsInside) {
+  Value predicate;
+  auto require = [&](Value value, Value limit) {
+    Value holds = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt,
+                                        value, limit);
+    predicate =
+        predicate
+            ? arith::AndIOp::create(builder, loc, predicate, holds).getResult()
+            : holds;
+  };
+  if (below)
+    require(row, below);
+  if (!colsInside)
+    require(add(col, index(width - 1)), index(type.getCols()));
+  if (!predicate)
+    return {};
+  return arith::ExtUIOp::create(builder, loc, builder.getI32Type(), predicate);
+}
+
+/// Whether columns [col, col + count) exist for sure.
+static bool areColsInside(GlobalType type, Value col, int64_t count) {
+  APInt constant;
+  return matchPattern(col, m_ConstantInt(&constant)) &&
+         constant.getSExtValue() + count <= type.getCols();
+}
+
+//===----------------------------------------------------------------------===//
+// Register tiles
+//===----------------------------------------------------------------------===//
+
+/// Joins registers to one value to be stored.
+static Value join(OpBuilder &builder, Location loc, ArrayRef<Value> registers) {
+  if (registers.size() == 1)
+    return registers.front();
+  auto type = VectorType::get(static_cast<int64_t>(registers.size()),
+                              registers.front().getType());
+  Value vector = LLVM::PoisonOp::create(builder, loc, type);
+  for (auto [i, value] : llvm::enumerate(registers))
+    vector = LLVM::InsertElementOp::create(
+        builder, loc, vector, value,
+        arith::ConstantIntOp::create(builder, loc, static_cast<int64_t>(i),
+                                     32));
+  return vector;
+}
+
+namespace {
+/// The place in memory of a vector of registers, the lane's share left out.
+struct Access {
+  int64_t reg, row, col;
+};
+} // namespace
+
+static SmallVector<Access> getAccesses(RegType type, int64_t width,
+                                       bool transposed) {
+  SmallVector<Access> accesses;
+  for (int64_t reg = 0; reg < type.getNumRegisters(); reg += width) {
+    auto [row, col] = type.getElement(/*lane=*/0, reg);
+    if (transposed)
+      std::swap(row, col);
+    accesses.push_back({reg, row, col});
+  }
+  return accesses;
+}
+
+void ProgramEmitter::emitLoad(LoadOp op) {
+  RegType type = op.getType();
+  if (std::optional<Values> components = loadMatrices(op, type)) {
+    tiles[op.getResult()] = *components;
+    return;
+  }
+  bool transposed = op.getTransposed();
+  Type element = type.getElementType();
+  Value row = scalars.lookupOrDefault(op.getRow());
+  Value col = scalars.lookupOrDefault(op.getCol());
+  LaneOffsets offsets = getLaneOffsets(type, transposed);
+  int64_t width = getVectorWidth(type, op.getMemory().getType(), op.getRow(),
+                                 op.getCol(), transposed);
+  Type vector = width == 1 ? element : VectorType::get(width, element);
+  Values registers;
+  for (const Access &access : getAccesses(type, width, transposed)) {
+    Value address, predicate;
+    if (auto shared = dyn_cast<SharedType>(op.getMemory().getType())) {
+      address =
+          getSharedAddress(shared, scalars.lookupOrDefault(op.getMemory()), row,
+                           col, offsets, access.row, access.col);
+    } else {
+      auto global = cast<GlobalType>(op.getMemory().getType());
+      Value atRow = add(add(row, offsets.row), index(access.row));
+      Value atCol = add(add(col, offsets.col), index(access.col));
+      Value below =
+          op.getBelow() ? scalars.lookupOrDefault(op.getBelow()) : Value();
+      int64_t span = transposed ? type.getRows() : type.getCols();
+      predicate = getPredicate(global, atRow, atCol, below, width,
+                               areColsInside(global, op.getCol(), span));
+      address =
+          getGlobalAddress(globals.at(op.getMemory()), element, atRow, atCol);
+    }
+    Value loaded = loadVector(address, vector, predicate);
+    if (width == 1)
+      registers.push_back(loaded);
+    else
+      for (int64_t i = 0; i < width; ++i)
+        registers.push_back(
+            LLVM::ExtractElementOp::create(builder, loc, loaded, i32(i)));
+  }
+  setTile(op.getResult(), registers);
+}
+
+void ProgramEmitter::emitStore(StoreOp op) {
+  RegType type = op.getValue().getType();
+  if (storeMatrices(op, type, tiles.at(op.getValue())))
+    return;
+  bool transposed = op.getTransposed();
+  Value row = scalars.lookupOrDefault(op.getRow());
+  Value col = scalars.lookupOrDefault(op.getCol());
+  LaneOffsets offsets = getLaneOffsets(type, transposed);
+  int64_t width = getVectorWidth(type, op.getMemory().getType(), op.getRow(),
+                                 op.getCol(), transposed);
+  Values registers = unpack(op.getValue());
+  for (const Access &access : getAccesses(type, width, transposed)) {
+    Value value =
+        join(builder, loc, ArrayRef<Value>(registers).slice(access.reg, width));
+    if (auto shared = dyn_cast<SharedType>(op.getMemory().getType())) {
+      Value address =
+          getSharedAddress(shared, scalars.lookupOrDefault(op.getMemory()), row,
+                           col, offsets, access.row, access.col);
+      storeVector(address, value, {});
+      continue;
+    }
+    auto global = cast<GlobalType>(op.getMemory().getType());
+    Value atRow = add(add(row, offsets.row), index(access.row));
+    Value atCol = add(add(col, offsets.col), index(access.col));
+    Value below =
+        op.getBelow() ? scalars.lookupOrDefault(op.getBelow()) : Value();
+    int64_t span = transposed ? type.getRows() : type.getCols();
+    Value predicate = getPredicate(global, atRow, atCol, below, width,
+                                   areColsInside(global, op.getCol(), span));
+    storeVector(getGlobalAddress(globals.at(op.getMemory()),
+                                 type.getElementType(), atRow, atCol),
+                value, predicate);
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Copies
+//===----------------------------------------------------------------------===//
+
+void ProgramEmitter::emitCopyAsync(CopyAsyncOp op) {
+  SharedType target = op.getTarget().getType();
+  GlobalType source = op.getSource().getType();
+  Type element = target.getElementType();
+  int64_t bytes = getBytes(element);
+  Value row = scalars.lookupOrDefault(op.getRow());
+  Value col = scalars.lookupOrDefault(op.getCol());
+  Value below = scalars.lookupOrDefault(op.getBelow());
+  Value matrix = scalars.lookupOrDefault(op.getTarget());
+  // A piece is what one lane copies at once.
+  int64_t piece = std::gcd<int64_t>(
+      16, std::gcd(source.getCols(), target.getCols()) * bytes);
+  piece = std::gcd(piece, target.getPad() * bytes);
+  piece = std::gcd(piece, getKnownDivisor(op.getCol()) * bytes);
+  int64_t perPiece = piece / bytes;
+  int64_t across = target.getCols() / perPiece;
+  int64_t pieces = target.getRows() * across;
+  int64_t threads = 32 * static_cast<int64_t>(program.getWarps());
+  bool colsInside = areColsInside(source, op.getCol(), target.getCols());
+  LaneOffsets none = {index(0), index(0), 0};
+  for (int64_t first = 0; first < pieces; first += threads) {
+    Value number = add(thread, index(first));
+    Value atRow = arith::DivUIOp::create(builder, loc, number, index(across));
+    Value atCol = multiply(
+        arith::RemUIOp::create(builder, loc, number, index(across)), perPiece);
+    auto copy = [&] {
+      Value to = getSharedAddress(target, matrix, atRow, atCol, none, 0, 0);
+      Value fromRow = add(row, atRow), fromCol = add(col, atCol);
+      Value predicate =
+          getPredicate(source, fromRow, fromCol, below, perPiece, colsInside);
+      // Nothing is read of a row that is not there, but its address is formed.
+      Value inside = arith::CmpIOp::create(
+          builder, loc, arith::CmpIPredicate::ne, predicate, i32(0));
+      Value safeRow =
+          arith::SelectOp::create(builder, loc, inside, fromRow, index(0));
+      Value from = getGlobalAddress(globals.at(op.getSource()), element,
+                                    safeRow, fromCol);
+      Value size =
+          arith::SelectOp::create(builder, loc, inside, i32(piece), i32(0));
+      NVVM::CpAsyncOp::create(
+          builder, loc, to, from, builder.getI32IntegerAttr(piece),
+          NVVM::LoadCacheModifierKindAttr::get(
+              builder.getContext(), piece == 16
+                                        ? NVVM::LoadCacheModifierKind::CG
+                                        : NVVM::LoadCacheModifierKind::CA),
+          size);
+    };
+    if (first + threads <= pieces) {
+      copy();
+      continue;
+    }
+    Value exists = arith::CmpIOp::create(
+        builder, loc, arith::CmpIPredicate::ult, number, index(pieces));
+    auto guard = scf::IfOp::create(builder, loc, exists, false);
+    OpBuilder::InsertionGuard inner(builder);
+    builder.setInsertionPoint(guard.thenBlock()->getTerminator());
+    copy();
+  }
+}

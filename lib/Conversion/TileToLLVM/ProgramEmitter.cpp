@@ -1,0 +1,455 @@
+//===- ProgramEmitter.cpp - Kernels and control flow -*- C++ -*- ----------===//
+//
+// Part of the larc project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "ProgramEmitter.h"
+
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+#include <numeric>
+
+using namespace mlir;
+using namespace larc::tile;
+
+/// What the kernel takes for each argument of the program: a pointer, the
+/// distance in elements of sequences, rows and heads, and how many heads share
+/// one of the tensor's.
+static constexpr unsigned kParametersPerArgument = 5;
+/// Token offsets of packed sequences, slots of states (both may be null),
+/// tokens of a sequence where they are not packed, heads.
+static constexpr unsigned kCommonParameters = 4;
+
+//===----------------------------------------------------------------------===//
+// Values
+//===----------------------------------------------------------------------===//
+
+Type larc::tile::getComponentType(RegType type) {
+  Type element = type.getElementType();
+  if (isa<BFloat16Type, Float16Type>(element) &&
+      type.getNumRegisters() % 2 == 0)
+    return VectorType::get(2, element);
+  return element;
+}
+
+int64_t larc::tile::getNumComponents(RegType type) {
+  return isa<VectorType>(getComponentType(type)) ? type.getNumRegisters() / 2
+                                                 : type.getNumRegisters();
+}
+
+int64_t larc::tile::getKnownDivisor(Value value) {
+  APInt constant;
+  if (matchPattern(value, m_ConstantInt(&constant)))
+    return std::abs(constant.getSExtValue());
+  if (auto argument = dyn_cast<BlockArgument>(value)) {
+    auto loop = dyn_cast<scf::ForOp>(argument.getOwner()->getParentOp());
+    if (loop && loop.getInductionVar() == value)
+      return std::gcd(getKnownDivisor(loop.getLowerBound()),
+                      getKnownDivisor(loop.getStep()));
+    return 1;
+  }
+  Operation *op = value.getDefiningOp();
+  if (auto product = dyn_cast<arith::MulIOp>(op))
+    return getKnownDivisor(product.getLhs()) *
+           getKnownDivisor(product.getRhs());
+  if (isa<arith::AddIOp, arith::SubIOp>(op))
+    return std::gcd(getKnownDivisor(op->getOperand(0)),
+                    getKnownDivisor(op->getOperand(1)));
+  return 1;
+}
+
+Value ProgramEmitter::index(int64_t number) {
+  return arith::ConstantIndexOp::create(builder, loc, number);
+}
+
+Value ProgramEmitter::i32(int64_t number) {
+  return arith::ConstantIntOp::create(builder, loc, number, 32);
+}
+
+Value ProgramEmitter::add(Value lhs, Value rhs) {
+  return builder.createOrFold<arith::AddIOp>(loc, lhs, rhs);
+}
+
+Value ProgramEmitter::multiply(Value lhs, int64_t rhs) {
+  return builder.createOrFold<arith::MulIOp>(loc, lhs, index(rhs));
+}
+
+Value ProgramEmitter::toI32(Value index) {
+  return builder.createOrFold<arith::IndexCastOp>(loc, builder.getI32Type(),
+                                                  index);
+}
+
+Value ProgramEmitter::toI64(Value index) {
+  return builder.createOrFold<arith::IndexCastOp>(loc, builder.getI64Type(),
+                                                  index);
+}
+
+Values ProgramEmitter::assembly(StringRef text, StringRef constraints,
+                                ValueRange operands, TypeRange results) {
+  Type type;
+  if (results.size() == 1)
+    type = results.front();
+  else if (results.size() > 1)
+    type = LLVM::LLVMStructType::getLiteral(builder.getContext(),
+                                            llvm::to_vector(results));
+  else
+    type = LLVM::LLVMVoidType::get(builder.getContext());
+  auto op = LLVM::InlineAsmOp::create(
+      builder, loc, TypeRange(type), operands, text, constraints,
+      /*has_side_effects=*/true, /*is_align_stack=*/false,
+      LLVM::TailCallKind::None,
+      LLVM::AsmDialectAttr::get(builder.getContext(), LLVM::AsmDialect::AD_ATT),
+      /*operand_attrs=*/ArrayAttr());
+  if (results.size() <= 1)
+    return Values(op->getResults().begin(),
+                  op->getResults().begin() + results.size());
+  Values values;
+  for (size_t i = 0; i < results.size(); ++i)
+    values.push_back(LLVM::ExtractValueOp::create(builder, loc, op.getRes(),
+                                                  static_cast<int64_t>(i)));
+  return values;
+}
+
+Values ProgramEmitter::getRegisters(RegType type, ValueRange components) {
+  if (!isa<VectorType>(getComponentType(type)))
+    return llvm::to_vector(components);
+  Values registers;
+  for (Value pair : components)
+    for (int64_t i : {0, 1})
+      registers.push_back(
+          LLVM::ExtractElementOp::create(builder, loc, pair, i32(i)));
+  return registers;
+}
+
+Values ProgramEmitter::unpack(Value tile) {
+  return getRegisters(cast<RegType>(tile.getType()), tiles.at(tile));
+}
+
+Values ProgramEmitter::pack(RegType type, ArrayRef<Value> registers) {
+  auto vector = dyn_cast<VectorType>(getComponentType(type));
+  if (!vector)
+    return llvm::to_vector(registers);
+  Values components;
+  for (size_t i = 0; i < registers.size(); i += 2) {
+    Value pair = LLVM::PoisonOp::create(builder, loc, vector);
+    for (size_t j : {0, 1})
+      pair = LLVM::InsertElementOp::create(builder, loc, pair, registers[i + j],
+                                           i32(j));
+    components.push_back(pair);
+  }
+  return components;
+}
+
+void ProgramEmitter::setTile(Value tile, ArrayRef<Value> registers) {
+  tiles[tile] = pack(cast<RegType>(tile.getType()), registers);
+}
+
+//===----------------------------------------------------------------------===//
+// The kernel
+//===----------------------------------------------------------------------===//
+
+/// Sets what the block sees of each tensor, from the kernel's parameters.
+void ProgramEmitter::bindArguments(Block &entry) {
+  Type i64 = builder.getI64Type(), i32Type = builder.getI32Type();
+  Value block = NVVM::BlockIdXOp::create(builder, loc, i32Type);
+  Value thread32 = NVVM::ThreadIdXOp::create(builder, loc, i32Type);
+  auto toIndex = [&](Value value) -> Value {
+    return arith::IndexCastOp::create(builder, loc, builder.getIndexType(),
+                                      value);
+  };
+  thread = toIndex(thread32);
+  lane = arith::AndIOp::create(builder, loc, thread, index(31));
+  warp = arith::ShRUIOp::create(builder, loc, thread, index(5));
+
+  Value heads = entry.getArgument(3);
+  Value parts = i32(static_cast<int64_t>(program.getParts()));
+  part = toIndex(arith::RemUIOp::create(builder, loc, block, parts));
+  Value rest = arith::DivUIOp::create(builder, loc, block, parts);
+  Value head = arith::RemUIOp::create(builder, loc, rest, heads);
+  Value sequence = arith::DivUIOp::create(builder, loc, rest, heads);
+  auto extend = [&](Value value) -> Value {
+    return arith::ExtUIOp::create(builder, loc, i64, value);
+  };
+  Value sequence64 = extend(sequence);
+
+  // Packed sequences have one row of tokens after the other.
+  Type global = LLVM::LLVMPointerType::get(builder.getContext(), 1);
+  Value null = LLVM::ZeroOp::create(builder, loc, global);
+  Value offsets = entry.getArgument(0);
+  Value packed = LLVM::ICmpOp::create(builder, loc, LLVM::ICmpPredicate::ne,
+                                      offsets, null);
+  auto bounds = scf::IfOp::create(
+      builder, loc, packed,
+      [&](OpBuilder &, Location) {
+        auto load = [&](int64_t next) -> Value {
+          Value at = arith::AddIOp::create(
+              builder, loc, sequence64,
+              arith::ConstantIntOp::create(builder, loc, next, 64));
+          Value address = LLVM::GEPOp::create(
+              builder, loc, global, i64, offsets, ArrayRef<LLVM::GEPArg>{at});
+          return LLVM::LoadOp::create(builder, loc, i64, address);
+        };
+        Value first = load(0), end = load(1);
+        Value tokens = arith::SubIOp::create(builder, loc, end, first);
+        scf::YieldOp::create(builder, loc, ValueRange{first, tokens});
+      },
+      [&](OpBuilder &, Location) {
+        Value zero = arith::ConstantIntOp::create(builder, loc, 0, 64);
+        scf::YieldOp::create(builder, loc,
+                             ValueRange{zero, entry.getArgument(2)});
+      });
+  Value firstToken = bounds.getResult(0);
+  length = toIndex(bounds.getResult(1));
+
+  Value slots = entry.getArgument(1);
+  Value pooled =
+      LLVM::ICmpOp::create(builder, loc, LLVM::ICmpPredicate::ne, slots, null);
+  auto slotOf = scf::IfOp::create(
+      builder, loc, pooled,
+      [&](OpBuilder &, Location) {
+        Value address =
+            LLVM::GEPOp::create(builder, loc, global, i32Type, slots,
+                                ArrayRef<LLVM::GEPArg>{sequence64});
+        Value slot = LLVM::LoadOp::create(builder, loc, i32Type, address);
+        scf::YieldOp::create(builder, loc, slot);
+      },
+      [&](OpBuilder &, Location) {
+        scf::YieldOp::create(builder, loc, sequence);
+      });
+  Value slot = slotOf.getResult(0);
+
+  // A negative slot has no state: its block does nothing.
+  Value live = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::sge,
+                                     slot, i32(0));
+  auto guard = scf::IfOp::create(builder, loc, live, /*withElseRegion=*/false);
+  builder.setInsertionPointToStart(guard.thenBlock());
+  Value slot64 = extend(slot);
+
+  for (auto [number, argument] : llvm::enumerate(program.getArguments())) {
+    unsigned first = kCommonParameters +
+                     static_cast<unsigned>(number) * kParametersPerArgument;
+    Value base = entry.getArgument(first);
+    Value sequenceStride = entry.getArgument(first + 1);
+    Value rowStride = entry.getArgument(first + 2);
+    Value headStride = entry.getArgument(first + 3);
+    Value group = entry.getArgument(first + 4);
+    auto scale = [&](Value count, Value stride) -> Value {
+      return arith::MulIOp::create(builder, loc, count, stride);
+    };
+    Value offset = scale(
+        extend(arith::DivUIOp::create(builder, loc, head, group)), headStride);
+    ArgumentKind kind = program.getArgumentKind(static_cast<unsigned>(number));
+    if (kind == ArgumentKind::Operand || kind == ArgumentKind::Output) {
+      Value inSequence =
+          arith::AddIOp::create(builder, loc, scale(sequence64, sequenceStride),
+                                scale(firstToken, rowStride));
+      offset = arith::AddIOp::create(builder, loc, offset, inSequence);
+    } else if (kind != ArgumentKind::Constant) {
+      offset = arith::AddIOp::create(builder, loc, offset,
+                                     scale(slot64, sequenceStride));
+    }
+    Type element = cast<GlobalType>(argument.getType()).getElementType();
+    Value start = LLVM::GEPOp::create(builder, loc, global, element, base,
+                                      ArrayRef<LLVM::GEPArg>{offset});
+    globals[argument] = {start, rowStride};
+  }
+}
+
+FailureOr<LLVM::LLVMFuncOp> ProgramEmitter::emit(LLVM::GlobalOp shared) {
+  if (!program.getBody().hasOneBlock())
+    return program.emitOpError("expected structured control flow");
+  MLIRContext *context = builder.getContext();
+  Type pointer = LLVM::LLVMPointerType::get(context, 1);
+  Type i64 = builder.getI64Type();
+  SmallVector<Type> parameters = {pointer, pointer, i64, builder.getI32Type()};
+  for (size_t i = 0; i < program.getArgumentTypes().size(); ++i)
+    parameters.append({pointer, i64, i64, i64, builder.getI32Type()});
+  auto type =
+      LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(context), parameters);
+  auto kernel =
+      LLVM::LLVMFuncOp::create(builder, loc, program.getSymName(), type);
+  kernel->setAttr(NVVM::NVVMDialect::getKernelFuncAttrName(),
+                  builder.getUnitAttr());
+  kernel->setAttr(NVVM::NVVMDialect::getReqntidAttrName(),
+                  builder.getDenseI32ArrayAttr(
+                      {static_cast<int32_t>(32 * program.getWarps()), 1, 1}));
+  kernel->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(),
+                  builder.getI32IntegerAttr(1));
+
+  OpBuilder::InsertionGuard guard(builder);
+  Block *entry = kernel.addEntryBlock(builder);
+  builder.setInsertionPointToStart(entry);
+  LLVM::ReturnOp::create(builder, loc, ValueRange());
+  builder.setInsertionPointToStart(entry);
+  sharedBase = LLVM::AddressOfOp::create(builder, loc, shared);
+  bindArguments(*entry);
+  if (failed(emitBlock(program.getBody().front())))
+    return failure();
+  kernel->setAttr(kSharedBytesAttrName, builder.getI64IntegerAttr(sharedBytes));
+  return kernel;
+}
+
+//===----------------------------------------------------------------------===//
+// Control flow
+//===----------------------------------------------------------------------===//
+
+/// The tile of a register tile, in flight or not; null for other types.
+static RegType getTileOf(Type type) {
+  if (auto flight = dyn_cast<FlightType>(type))
+    return flight.getTile();
+  return dyn_cast<RegType>(type);
+}
+
+Values ProgramEmitter::expand(ValueRange values) {
+  Values expanded;
+  for (Value value : values) {
+    if (getTileOf(value.getType()))
+      llvm::append_range(expanded, tiles.at(value));
+    else
+      expanded.push_back(scalars.lookupOrDefault(value));
+  }
+  return expanded;
+}
+
+void ProgramEmitter::expandTypes(TypeRange types,
+                                 SmallVectorImpl<Type> &expanded) {
+  for (Type type : types) {
+    if (RegType tile = getTileOf(type))
+      expanded.append(getNumComponents(tile), getComponentType(tile));
+    else
+      expanded.push_back(type);
+  }
+}
+
+void ProgramEmitter::bind(ValueRange values, ValueRange expanded) {
+  for (Value value : values) {
+    RegType tile = getTileOf(value.getType());
+    int64_t count = tile ? getNumComponents(tile) : 1;
+    if (tile)
+      tiles[value] = llvm::to_vector(expanded.take_front(count));
+    else
+      scalars.map(value, expanded.front());
+    expanded = expanded.drop_front(count);
+  }
+}
+
+LogicalResult ProgramEmitter::emitFor(scf::ForOp loop) {
+  auto lowered = scf::ForOp::create(
+      builder, loc, scalars.lookupOrDefault(loop.getLowerBound()),
+      scalars.lookupOrDefault(loop.getUpperBound()),
+      scalars.lookupOrDefault(loop.getStep()), expand(loop.getInitArgs()));
+  scalars.map(loop.getInductionVar(), lowered.getInductionVar());
+  bind(loop.getRegionIterArgs(), ValueRange(lowered.getRegionIterArgs()));
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(lowered.getBody());
+  if (lowered.getNumResults() == 0) // It has a terminator already.
+    builder.setInsertionPoint(lowered.getBody()->getTerminator());
+  if (failed(emitBlock(*loop.getBody())))
+    return failure();
+  bind(loop.getResults(), lowered.getResults());
+  return success();
+}
+
+LogicalResult ProgramEmitter::emitIf(scf::IfOp branch) {
+  SmallVector<Type> types;
+  expandTypes(branch.getResultTypes(), types);
+  bool hasElse = !branch.getElseRegion().empty();
+  auto lowered = scf::IfOp::create(
+      builder, loc, types, scalars.lookupOrDefault(branch.getCondition()),
+      hasElse);
+  for (auto [from, to] :
+       llvm::zip_equal(branch.getRegions(), lowered->getRegions())) {
+    if (from->empty())
+      continue;
+    OpBuilder::InsertionGuard guard(builder);
+    if (to.front().empty())
+      builder.setInsertionPointToStart(&to.front());
+    else
+      builder.setInsertionPoint(to.front().getTerminator());
+    if (failed(emitBlock(from->front())))
+      return failure();
+  }
+  bind(branch.getResults(), lowered.getResults());
+  return success();
+}
+
+LogicalResult ProgramEmitter::emitYield(scf::YieldOp yield) {
+  // A loop or branch without results was given its terminator when it was made.
+  if (yield.getNumOperands() != 0)
+    scf::YieldOp::create(builder, loc, expand(yield.getOperands()));
+  return success();
+}
+
+LogicalResult ProgramEmitter::emitBlock(Block &block) {
+  for (Operation &op : block) {
+    Location outer = std::exchange(loc, op.getLoc());
+    LogicalResult result = emitOperation(&op);
+    loc = outer;
+    if (failed(result))
+      return failure();
+  }
+  return success();
+}
+
+LogicalResult ProgramEmitter::emitOperation(Operation *op) {
+  auto emitted = [](auto &&) { return success(); };
+  return llvm::TypeSwitch<Operation *, LogicalResult>(op)
+      .Case<scf::ForOp>([&](auto loop) { return emitFor(loop); })
+      .Case<scf::IfOp>([&](auto branch) { return emitIf(branch); })
+      .Case<scf::YieldOp>([&](auto yield) { return emitYield(yield); })
+      .Case<ReturnOp>(emitted)
+      .Case<LengthOp>([&](auto op) {
+        return scalars.map(op.getResult(), length), success();
+      })
+      .Case<PartOp>(
+          [&](auto op) { return scalars.map(op.getResult(), part), success(); })
+      .Case<WarpOp>(
+          [&](auto op) { return scalars.map(op.getResult(), warp), success(); })
+      .Case<AllocOp>([&](auto op) { return emitAlloc(op), success(); })
+      .Case<StageOp>([&](auto op) { return emitStage(op), success(); })
+      .Case<LoadOp>([&](auto op) { return emitLoad(op), success(); })
+      .Case<StoreOp>([&](auto op) { return emitStore(op), success(); })
+      .Case<CopyAsyncOp>([&](auto op) { return emitCopyAsync(op), success(); })
+      .Case<CopyCommitOp>([&](auto) {
+        return NVVM::CpAsyncCommitGroupOp::create(builder, loc), success();
+      })
+      .Case<CopyWaitOp>([&](auto op) {
+        return NVVM::CpAsyncWaitGroupOp::create(
+                   builder, loc, static_cast<uint32_t>(op.getPending())),
+               success();
+      })
+      .Case<BarrierOp>([&](auto op) { return emitBarrier(op), success(); })
+      .Case<FenceAsyncOp>([&](auto) {
+        return assembly("fence.proxy.async.shared::cta;", "~{memory}", {}, {}),
+               success();
+      })
+      .Case<VoteOp>([&](auto op) { return emitVote(op), success(); })
+      .Case<SplatOp>([&](auto op) { return emitSplat(op), success(); })
+      .Case<IndexOp>([&](auto op) { return emitIndex(op), success(); })
+      .Case<MapOp>([&](auto op) { return emitMap(op), success(); })
+      .Case<ReduceOp>([&](auto op) { return emitReduce(op), success(); })
+      .Case<ScanOp>([&](auto op) { return emitScan(op), success(); })
+      .Case<ConvertOp>([&](auto op) { return emitConvert(op), success(); })
+      .Case<SliceOp>([&](auto op) { return emitSlice(op), success(); })
+      .Case<MmaOp>([&](auto op) { return emitMma(op), success(); })
+      .Case<WgmmaOp>([&](auto op) { return emitWgmma(op), success(); })
+      .Case<WgmmaFenceOp>([&](auto) {
+        return NVVM::WgmmaFenceAlignedOp::create(builder, loc), success();
+      })
+      .Case<WgmmaCommitOp>([&](auto) {
+        return NVVM::WgmmaGroupSyncAlignedOp::create(builder, loc), success();
+      })
+      .Case<WgmmaWaitOp>([&](auto op) { return emitWgmmaWait(op), success(); })
+      .Default([&](Operation *other) -> LogicalResult {
+        if (other->getNumRegions() != 0 ||
+            llvm::any_of(other->getOperandTypes(),
+                         [](Type type) { return isa<RegType>(type); }))
+          return other->emitOpError("has no meaning on a GPU");
+        builder.clone(*other, scalars);
+        return success();
+      });
+}

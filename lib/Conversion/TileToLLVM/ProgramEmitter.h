@@ -1,0 +1,164 @@
+//===- ProgramEmitter.h - Kernels of tile programs -*- C++ -*- ------------===//
+//
+// Part of the larc project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Makes the kernel of a tile program: every register of a register tile becomes
+// a value of one lane. Control flow and index arithmetic stay in the dialects
+// scf and arith, and functions in math, for the conversions that exist.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef LARC_LIB_CONVERSION_TILETOLLVM_PROGRAMEMITTER_H
+#define LARC_LIB_CONVERSION_TILETOLLVM_PROGRAMEMITTER_H
+
+#include "larc/Dialect/Tile/IR/Tile.h"
+
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/IRMapping.h"
+
+namespace larc::tile {
+
+/// The attribute of a kernel that gives its bytes of shared memory.
+constexpr llvm::StringLiteral kSharedBytesAttrName = "larc.shared_bytes";
+
+using Values = llvm::SmallVector<mlir::Value>;
+
+/// A matrix in global memory: element (row, col) is at base + row * stride +
+/// col.
+struct GlobalMatrix {
+  mlir::Value base;      // !llvm.ptr<1>
+  mlir::Value rowStride; // i64, in elements
+};
+
+/// Offsets that a lane adds to the place of an access, and which bits of the
+/// column they may have set.
+struct LaneOffsets {
+  mlir::Value row, col; // index
+  int64_t colBits = 0;
+};
+
+class ProgramEmitter {
+public:
+  ProgramEmitter(mlir::OpBuilder &builder, ProgramOp program)
+      : builder(builder), program(program), loc(program.getLoc()) {}
+
+  /// Adds the kernel at the builder's place. `shared` is the symbol of the
+  /// module's dynamic shared memory.
+  mlir::FailureOr<mlir::LLVM::LLVMFuncOp> emit(mlir::LLVM::GlobalOp shared);
+
+private:
+  // ProgramEmitter.cpp: the kernel and control flow.
+  void bindArguments(mlir::Block &entry);
+  mlir::LogicalResult emitBlock(mlir::Block &block);
+  mlir::LogicalResult emitOperation(mlir::Operation *op);
+  mlir::LogicalResult emitFor(mlir::scf::ForOp loop);
+  mlir::LogicalResult emitIf(mlir::scf::IfOp branch);
+  mlir::LogicalResult emitYield(mlir::scf::YieldOp yield);
+  Values expand(mlir::ValueRange values);
+  void expandTypes(mlir::TypeRange types,
+                   llvm::SmallVectorImpl<mlir::Type> &expanded);
+  void bind(mlir::ValueRange values, mlir::ValueRange expanded);
+
+  // RegisterOps.cpp: what happens within a warp's registers.
+  void emitSplat(SplatOp op);
+  void emitIndex(IndexOp op);
+  void emitMap(MapOp op);
+  void emitReduce(ReduceOp op);
+  void emitScan(ScanOp op);
+  void emitConvert(ConvertOp op);
+  void emitSlice(SliceOp op);
+  mlir::Value combine(CombineKind kind, mlir::Value lhs, mlir::Value rhs);
+  mlir::Value getNeutral(CombineKind kind, mlir::Type type);
+  mlir::Value shuffle(mlir::Value value, int64_t laneBit);
+
+  // MemoryOps.cpp and Matrices.cpp: memory.
+  void emitAlloc(AllocOp op);
+  void emitStage(StageOp op);
+  void emitLoad(LoadOp op);
+  void emitStore(StoreOp op);
+  void emitCopyAsync(CopyAsyncOp op);
+  Values loadGlobal(LoadOp op, RegType type);
+  Values loadShared(LoadOp op, RegType type);
+  void storeGlobal(StoreOp op, RegType type,
+                   llvm::ArrayRef<mlir::Value> values);
+  void storeShared(StoreOp op, RegType type,
+                   llvm::ArrayRef<mlir::Value> values);
+  /// Loads by `ldmatrix`, if type and layouts allow.
+  std::optional<Values> loadMatrices(LoadOp op, RegType type);
+  bool storeMatrices(StoreOp op, RegType type,
+                     llvm::ArrayRef<mlir::Value> values);
+  /// The number of registers that one access moves: they are consecutive in
+  /// memory, at most 16 bytes, and aligned.
+  int64_t getVectorWidth(RegType type, mlir::Type memory, mlir::Value row,
+                         mlir::Value col, bool transposed);
+  LaneOffsets getLaneOffsets(RegType type, bool transposed);
+  mlir::Value getSharedAddress(SharedType type, mlir::Value matrix,
+                               mlir::Value row, mlir::Value col,
+                               const LaneOffsets &lane, int64_t addRow,
+                               int64_t addCol);
+  mlir::Value getGlobalAddress(const GlobalMatrix &matrix, mlir::Type element,
+                               mlir::Value row, mlir::Value col);
+  mlir::Value getPredicate(GlobalType type, mlir::Value row, mlir::Value col,
+                           mlir::Value below, int64_t width, bool colsInside);
+  mlir::Value loadVector(mlir::Value address, mlir::Type type,
+                         mlir::Value predicate);
+  void storeVector(mlir::Value address, mlir::Value value,
+                   mlir::Value predicate);
+
+  // Products.cpp: the matrix units.
+  void emitMma(MmaOp op);
+  void emitWgmma(WgmmaOp op);
+  void emitWgmmaWait(WgmmaWaitOp op);
+  mlir::Value getDescriptor(SharedType type, mlir::Value matrix,
+                            mlir::Value row, mlir::Value col, bool depthAcross,
+                            int64_t step);
+
+  // Synchronisation.cpp.
+  void emitBarrier(BarrierOp op);
+  void emitVote(VoteOp op);
+
+  // Small things.
+  mlir::Value index(int64_t number);
+  mlir::Value i32(int64_t number);
+  mlir::Value add(mlir::Value lhs, mlir::Value rhs);
+  mlir::Value multiply(mlir::Value lhs, int64_t rhs);
+  mlir::Value toI32(mlir::Value index);
+  mlir::Value toI64(mlir::Value index);
+  /// Inline assembly; no results, one, or (as a struct) several.
+  Values assembly(llvm::StringRef text, llvm::StringRef constraints,
+                  mlir::ValueRange operands, mlir::TypeRange results);
+  /// One value for each register, and back to what stands for the tile.
+  Values unpack(mlir::Value tile);
+  Values getRegisters(RegType type, mlir::ValueRange components);
+  Values pack(RegType type, llvm::ArrayRef<mlir::Value> registers);
+  void setTile(mlir::Value tile, llvm::ArrayRef<mlir::Value> registers);
+
+  mlir::OpBuilder &builder;
+  ProgramOp program;
+  mlir::Location loc;
+  mlir::IRMapping scalars;
+  llvm::DenseMap<mlir::Value, Values> tiles;
+  llvm::DenseMap<mlir::Value, GlobalMatrix> globals;
+  mlir::Value lane, warp, thread; // index
+  mlir::Value length, part;       // index
+  mlir::Value sharedBase;         // !llvm.ptr<3>
+  int64_t sharedBytes = 0;
+};
+
+/// The type that holds registers 2i and 2i + 1 of `type`, or one register where
+/// its elements are not packed in pairs.
+mlir::Type getComponentType(RegType type);
+int64_t getNumComponents(RegType type);
+
+/// A number that divides `value` (an index) whatever it is; 0 for the constant
+/// 0.
+int64_t getKnownDivisor(mlir::Value value);
+
+} // namespace larc::tile
+
+#endif // LARC_LIB_CONVERSION_TILETOLLVM_PROGRAMEMITTER_H
