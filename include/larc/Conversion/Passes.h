@@ -45,6 +45,21 @@ void buildRecurrentNests(mlir::OpPassManager &pm);
 /// dialects that `buildLoopsToLLVM` takes.
 void buildRecurrentPipeline(mlir::OpPassManager &pm,
                             const RecurrentOptions &options);
+/// From a flat, bound recurrence to chunks of at most `chunkSize` tokens, in
+/// the chunk dialect.
+void buildChunkDerivation(mlir::OpPassManager &pm, int64_t chunkSize);
+/// From a flat, bound recurrence to the nests of such chunks.
+void buildChunkNests(mlir::OpPassManager &pm, int64_t chunkSize);
+/// What `buildRecurrentPipeline` does, for such chunks.
+void buildChunkPipeline(mlir::OpPassManager &pm,
+                        const RecurrentOptions &options, int64_t chunkSize);
+/// From there to the LLVM dialect.
+void buildLoopsToLLVM(mlir::OpPassManager &pm);
+
+/// Registers `larc-recurrent-to-loops`, `larc-chunk-to-loops` and
+/// `larc-loops-to-llvm`.
+void registerConversionPipelines();
+
 /// From tile programs to kernels in the dialects llvm and nvvm.
 void buildTilePipeline(mlir::OpPassManager &pm);
 void registerTilePipeline();

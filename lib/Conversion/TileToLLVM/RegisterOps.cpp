@@ -260,7 +260,8 @@ void ProgramEmitter::emitConvert(ConvertOp op) {
   RegType from = op.getOperand().getType(), to = op.getType();
   Values operand = unpack(op.getOperand());
   Values registers;
-  for (int64_t source : *getRegisterMap(from, to))
+  SmallVector<int64_t> sources = *getRegisterMap(from, to);
+  for (int64_t source : sources)
     registers.push_back(operand[source]);
   Type element = to.getElementType();
   if (element == from.getElementType()) {
