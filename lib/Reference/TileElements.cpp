@@ -115,6 +115,7 @@ Element tilerun::convertElement(Element element, Format from, Format to) {
   if (from.isReal())
     result.real = roundTo(to, element.real);
   else
-    result.integer = wrapTo(to, element.integer);
+    result.integer =
+        wrapTo(to, from.bits == 1 ? -element.integer : element.integer);
   return result;
 }

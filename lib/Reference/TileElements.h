@@ -51,7 +51,8 @@ Element fromBits(Format format, uint64_t bits);
 Element readElement(Format format, const void *source);
 void writeElement(Format format, Element element, void *target);
 
-/// An element in another format of the same family.
+/// An element in another format of the same family. A predicate becomes 0 or
+/// -1, as every signed number of one bit.
 Element convertElement(Element element, Format from, Format to);
 
 /// Elements that an operation reads: one by one, or the same each time.

@@ -173,6 +173,7 @@ LogicalResult TileMachine::runOperation(Warp &warp, Operation *op) {
       })
       .Case([&](LengthOp length) { return setInteger(length, block.length); })
       .Case([&](PartOp part) { return setInteger(part, block.part); })
+      .Case([&](PositionOp op) { return setInteger(op, block.position); })
       .Case([&](WarpOp number) { return setInteger(number, warp.number); })
       .Case([&](AllocOp alloc) {
         getSlot(warp, alloc).memory = places.lookup(alloc);

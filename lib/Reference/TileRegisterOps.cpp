@@ -247,14 +247,9 @@ LogicalResult TileMachine::runReduce(Warp &warp, ReduceOp op) {
     begun[result] = true;
   }
 
-  SmallVector<std::pair<int64_t, int64_t>> bits; // (movement, lane bit)
   for (int64_t bit = 0; bit < LayoutAttr::kLaneBits; ++bit) {
-    int64_t moves = from.getLayout().getLanes()[2 * bit + (alongRows ? 0 : 1)];
-    if (moves != 0)
-      bits.emplace_back(moves, bit);
-  }
-  llvm::sort(bits, std::greater<>());
-  for (auto [moves, bit] : bits) {
+    if (from.getLayout().getLanes()[2 * bit + (alongRows ? 0 : 1)] == 0)
+      continue;
     Elements before = elements;
     for (auto [index, element] : llvm::enumerate(elements))
       element.real = combine(op.getKind(), format, before[index].real,
@@ -301,14 +296,18 @@ LogicalResult TileMachine::runScan(Warp &warp, ScanOp op) {
   for (auto [place, element] :
        llvm::zip_equal(geometry.places, operand->elements))
     values[getIndex(place)] = element.real;
-  for (int64_t line = 0; line < lines; ++line) {
-    auto first = values.begin() + line * size;
-    scanLine(op.getKind(), format, cell,
-             MutableArrayRef<double>(values).slice(line * size, size));
+  for (int64_t number = 0; number < lines; ++number) {
+    MutableArrayRef<double> line =
+        MutableArrayRef<double>(values).slice(number * size, size);
+    scanLine(op.getKind(), format, cell, line);
     if (!op.getExclusive())
       continue;
-    std::move_backward(first, first + size - 1, first + size);
-    *first = getNeutral(op.getKind());
+    // The neutral element takes part, which makes a sum of -0 a 0.
+    double neutral = getNeutral(op.getKind());
+    std::move_backward(line.begin(), line.end() - 1, line.end());
+    line.front() = neutral;
+    for (double &value : line)
+      value = combine(op.getKind(), format, value, neutral);
   }
   Elements elements;
   for (std::pair<int64_t, int64_t> place : geometry.places)

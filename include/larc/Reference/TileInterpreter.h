@@ -23,8 +23,8 @@
 //    but 10 bits of their fraction first.
 //  - `tile.reduce` combines in each lane, register by register (ascending),
 //    what belongs to the same result; then lanes that differ in one bit of
-//    their number, for each lane bit that moves along the dimension, from the
-//    bit that moves farthest to the one that moves by one.
+//    their number, for each lane bit that moves along the dimension, the lowest
+//    first.
 //  - `tile.scan` works within a cell on blocks of 1, 2, 4, ... rows: the last
 //    result of the lower half of each aligned block is combined with every
 //    result of its upper half. Then, cell by cell, the last result of the cells
@@ -59,6 +59,8 @@ struct TileBlock {
   int64_t length = 0;
   /// Which part of its head's work the block does.
   int64_t part = 0;
+  /// Tokens that the sequence had before.
+  int64_t position = 0;
 };
 
 /// What a block has done.
