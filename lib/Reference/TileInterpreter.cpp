@@ -36,7 +36,8 @@ TileMachine::TileMachine(ProgramOp program, const TileBlock &block,
                          TileStatistics &statistics)
     : program(program), block(block), statistics(statistics),
       warps(program.getWarps()), ordering(program.getWarps()),
-      waiting(kBarriers), products(llvm::divideCeil(program.getWarps(), 4)) {}
+      globals(ordering), waiting(kBarriers),
+      products(llvm::divideCeil(program.getWarps(), 4)) {}
 
 //===----------------------------------------------------------------------===//
 // Preparation

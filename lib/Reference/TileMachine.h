@@ -9,8 +9,8 @@
 #ifndef LARC_LIB_REFERENCE_TILEMACHINE_H
 #define LARC_LIB_REFERENCE_TILEMACHINE_H
 
+#include "TileAccesses.h"
 #include "TileElements.h"
-#include "TileSharedMemory.h"
 
 #include "larc/Reference/TileInterpreter.h"
 
@@ -193,6 +193,7 @@ private:
   std::vector<Warp> warps;
   Ordering ordering;
   std::optional<SharedMemory> shared;
+  GlobalAccesses globals;
   int64_t sharedBytes = 0;
   /// Warps that wait, by the number of the barrier.
   std::vector<std::vector<int64_t>> waiting;

@@ -111,6 +111,8 @@ LogicalResult TileMachine::runLoad(Warp &warp, LoadOp op) {
       const char *source = getGlobal(op, base, row, col);
       if (!source)
         return failure();
+      if (Fault fault = globals.read(warp.number, source))
+        return reportFault(op, *fault, row, col);
       element = readElement(format, source);
       statistics.globalBytesRead += first ? bytes : 0;
       continue;
@@ -151,6 +153,10 @@ LogicalResult TileMachine::runStore(Warp &warp, StoreOp op) {
       char *target = getGlobal(op, base, row, col);
       if (!target)
         return failure();
+      bool changes = toBits(format, element) !=
+                     toBits(format, readElement(format, target));
+      if (Fault fault = globals.write(warp.number, target, changes))
+        return reportFault(op, *fault, row, col);
       writeElement(format, element, target);
       statistics.globalBytesWritten += bytes;
       continue;
@@ -205,6 +211,8 @@ LogicalResult TileMachine::runCopy(Warp &warp, CopyAsyncOp op) {
         const char *source = getGlobal(op, argument, row, col);
         if (!source)
           return failure();
+        if (Fault fault = globals.read(warp.number, source))
+          return reportFault(op, *fault, row, col);
         std::copy_n(source, bytes, data);
         statistics.globalBytesRead += begins ? bytes : 0;
       }

@@ -77,11 +77,13 @@ struct TileStatistics {
   int64_t multiplications = 0;
 };
 
-/// Runs one block. Fails with a diagnostic at the operation that
+/// Runs one block. Arguments may be the same memory, so that a program is
+/// tested with states in place. Fails with a diagnostic at the operation that
 ///  - reaches outside of global or shared memory;
 ///  - reads shared memory that was never written;
-///  - reads or writes shared memory that another warp wrote or read, with no
-///    barrier in between;
+///  - reads or writes memory that another warp wrote or read, with no barrier
+///  in
+///    between (in global memory several warps may write equal elements);
 ///  - reads what `tile.copy_async` has not brought yet: every warp must have
 ///    waited for its share, and then met the reader at a barrier;
 ///  - has a matrix product read what `tile.store` wrote, with no

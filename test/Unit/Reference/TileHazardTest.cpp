@@ -122,6 +122,20 @@ TEST_F(TileHazardTest, Races) {
   expectNone(store + "tile.barrier\n" + load + "tile.barrier\n" + last);
 }
 
+TEST_F(TileHazardTest, RacesInGlobalMemory) {
+  std::string one = "%f1 = arith.constant 1.0 : f32\n"
+                    "%y = tile.splat %f1 : $r\n";
+  std::string store = "scf.if %is0 {\ntile.store %y, %a[%c0, %c0] : $r, $g\n}";
+  expectError(one + store, "warp 1 reads what warp 0 wrote, and no barrier");
+  expectNone(one + "tile.barrier\n" + store);
+  // Equal elements may be written by all.
+  expectNone(one + "tile.barrier\ntile.store %y, %a[%c0, %c0] : $r, $g");
+  expectError("%i = arith.index_cast %warp : index to i32\n"
+              "%f = arith.sitofp %i : i32 to f32\n%y = tile.splat %f : $r\n"
+              "tile.barrier\ntile.store %y, %a[%c0, %c0] : $r, $g",
+              "writes what warp 3 wrote, and no barrier");
+}
+
 TEST_F(TileHazardTest, Barriers) {
   expectError("scf.if %is0 {\ntile.barrier\n}",
               "warp 0 waits for warps that do not come");

@@ -1,4 +1,4 @@
-//===- TileSharedMemory.h - Shared memory of a tile program -----*- C++ -*-===//
+//===- TileAccesses.h - Accesses of memory in tile programs -----*- C++ -*-===//
 //
 // Part of the larc project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,10 +6,11 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef LARC_LIB_REFERENCE_TILESHAREDMEMORY_H
-#define LARC_LIB_REFERENCE_TILESHAREDMEMORY_H
+#ifndef LARC_LIB_REFERENCE_TILEACCESSES_H
+#define LARC_LIB_REFERENCE_TILEACCESSES_H
 
 #include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/DenseMap.h"
 
 #include <cstdint>
 #include <optional>
@@ -98,6 +99,32 @@ private:
   std::vector<std::vector<uint32_t>> copies;
 };
 
+/// Who wrote and read each element of global memory last. Two arguments may be
+/// the same memory, as a state is before and after.
+class GlobalAccesses {
+public:
+  explicit GlobalAccesses(Ordering &ordering) : ordering(ordering) {}
+
+  Fault read(int64_t warp, const char *address);
+  /// Several warps may write an element if that does not change it.
+  Fault write(int64_t warp, const char *address, bool changes);
+
+private:
+  struct Writing {
+    int64_t warp = -1;
+    uint32_t time = 0;
+  };
+
+  /// The number of an element.
+  size_t getNumber(const char *address);
+
+  Ordering &ordering;
+  llvm::DenseMap<const char *, size_t> numbers;
+  std::vector<Writing> writings;
+  /// When each warp read each element last.
+  std::vector<uint32_t> reads;
+};
+
 } // namespace larc::tilerun
 
-#endif // LARC_LIB_REFERENCE_TILESHAREDMEMORY_H
+#endif // LARC_LIB_REFERENCE_TILEACCESSES_H

@@ -1,4 +1,4 @@
-//===- TileSharedMemory.cpp - Shared memory of a tile program ---*- C++ -*-===//
+//===- TileAccesses.cpp - Accesses of memory in tile programs ---*- C++ -*-===//
 //
 // Part of the larc project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "TileSharedMemory.h"
+#include "TileAccesses.h"
 
 #include "llvm/ADT/STLExtras.h"
 
@@ -50,6 +50,21 @@ bool Ordering::isFenced(int64_t warp, uint32_t time, int64_t other) const {
 }
 
 //===----------------------------------------------------------------------===//
+// Faults
+//===----------------------------------------------------------------------===//
+
+static std::string nameWarp(int64_t warp) {
+  return "warp " + std::to_string(warp);
+}
+
+/// `warp` does what it must not do before `other` has finished.
+static std::string makeRace(int64_t warp, const char *does, int64_t other,
+                            const char *did) {
+  return nameWarp(warp) + " " + does + " what " + nameWarp(other) + " " + did +
+         ", and no barrier stands in between";
+}
+
+//===----------------------------------------------------------------------===//
 // Shared memory
 //===----------------------------------------------------------------------===//
 
@@ -64,10 +79,6 @@ int64_t SharedMemory::addCopy() {
 
 void SharedMemory::finishCopy(int64_t copy, int64_t warp) {
   copies[copy][warp] = ordering.now(warp);
-}
-
-static std::string nameWarp(int64_t warp) {
-  return "warp " + std::to_string(warp);
 }
 
 Fault SharedMemory::checkCopy(int64_t warp, int64_t copy) const {
@@ -91,8 +102,7 @@ Fault SharedMemory::checkRead(int64_t warp, int64_t index) const {
   if (granule.writer == kNobody)
     return "reads shared memory that was never written";
   if (!ordering.isBefore(granule.writer, granule.time, warp))
-    return nameWarp(warp) + " reads what " + nameWarp(granule.writer) +
-           " wrote, and no barrier stands in between";
+    return makeRace(warp, "reads", granule.writer, "wrote");
   return std::nullopt;
 }
 
@@ -107,14 +117,12 @@ Fault SharedMemory::checkWrite(int64_t warp, int64_t index,
         return fault;
   } else if (granule.writer != kNobody &&
              !ordering.isBefore(granule.writer, granule.time, warp)) {
-    return nameWarp(warp) + " writes what " + nameWarp(granule.writer) +
-           " wrote, and no barrier stands in between";
+    return makeRace(warp, "writes", granule.writer, "wrote");
   }
   for (int64_t other = 0; other < ordering.getWarps(); ++other)
     if (!ordering.isBefore(other, reads[index * ordering.getWarps() + other],
                            warp))
-      return nameWarp(warp) + " writes what " + nameWarp(other) +
-             " reads, and no barrier stands in between";
+      return makeRace(warp, "writes", other, "reads");
   return std::nullopt;
 }
 
@@ -180,4 +188,40 @@ void SharedMemory::release(int64_t warp, llvm::ArrayRef<int64_t> held) {
     --granules[index].held;
     reads[index * ordering.getWarps() + warp] = ordering.now(warp);
   }
+}
+
+//===----------------------------------------------------------------------===//
+// Global memory
+//===----------------------------------------------------------------------===//
+
+size_t GlobalAccesses::getNumber(const char *address) {
+  auto [found, isNew] = numbers.try_emplace(address, writings.size());
+  if (isNew) {
+    writings.emplace_back();
+    reads.resize(reads.size() + ordering.getWarps(), 0);
+  }
+  return found->second;
+}
+
+Fault GlobalAccesses::read(int64_t warp, const char *address) {
+  size_t number = getNumber(address);
+  const Writing &writing = writings[number];
+  if (writing.warp >= 0 && !ordering.isBefore(writing.warp, writing.time, warp))
+    return makeRace(warp, "reads", writing.warp, "wrote");
+  reads[number * ordering.getWarps() + warp] = ordering.now(warp);
+  return std::nullopt;
+}
+
+Fault GlobalAccesses::write(int64_t warp, const char *address, bool changes) {
+  size_t number = getNumber(address);
+  Writing &writing = writings[number];
+  if (changes && writing.warp >= 0 &&
+      !ordering.isBefore(writing.warp, writing.time, warp))
+    return makeRace(warp, "writes", writing.warp, "wrote");
+  for (int64_t other = 0; other < ordering.getWarps(); ++other)
+    if (!ordering.isBefore(other, reads[number * ordering.getWarps() + other],
+                           warp))
+      return makeRace(warp, "writes", other, "reads");
+  writing = {warp, ordering.now(warp)};
+  return std::nullopt;
 }
