@@ -11,6 +11,7 @@
 
 #include "larc/Dialect/Chunk/IR/Chunk.h"
 #include "larc/Dialect/Larc/IR/Larc.h"
+#include "larc/Dialect/Tile/IR/Tile.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -45,6 +46,17 @@ void buildRecurrentNests(mlir::OpPassManager &pm);
 /// dialects that `buildLoopsToLLVM` takes.
 void buildRecurrentPipeline(mlir::OpPassManager &pm,
                             const RecurrentOptions &options);
+/// What the tile program of a recurrence is compiled for.
+struct TileProgramOptions {
+  std::string stateType = "f32";
+  llvm::SmallVector<std::string> operandTypes, constantTypes, outputTypes;
+  /// Blocks at most over which a head's independent columns are divided.
+  int64_t parts = 1;
+};
+
+/// From a flat, bound recurrence to the tile program of its token loop.
+void buildRecurrentTiles(mlir::OpPassManager &pm,
+                         const TileProgramOptions &options);
 /// From a flat, bound recurrence to chunks of at most `chunkSize` tokens, in
 /// the chunk dialect.
 void buildChunkDerivation(mlir::OpPassManager &pm, int64_t chunkSize);

@@ -186,6 +186,53 @@ def CountWork : Pass<"larc-count-work", "::mlir::ModuleOp"> {
            "bits of a vector register">];
 }
 
+def ConvertRecurrenceToTile : Pass<"convert-recurrence-to-tile", "::mlir::ModuleOp"> {
+  let summary = "makes the token loop of a head as a tile program";
+  let description = [{
+    Replaces each recurrence (flat, bound, decomposed; nests are seen through) by a `tile.program` of the same name:
+    a loop over the tokens of one head that reads every state once into registers and writes it once. Its
+    arguments are the operands, constants, outputs, initial states, final states, initial anchors and final
+    anchors, in order of declaration. A final state may be the same memory as the initial one. A state that
+    starts at a number is one row of it, with a distance of 0 between rows.
+
+    Every axis gets a place: along the rows of tiles, which the warps share out, along their columns, or, where
+    three axes meet in one sum, a loop of its own. All tiles repeat one cell. What is beyond an axis' size is loaded
+    as zero, left out of reductions, and not stored.
+
+    ```mlir
+    %decayed = larc.mul %a, %S
+    %write = larc.mul %k, %v
+    %next = larc.add %decayed, %write
+    %o = larc.contract %next, %q over K
+    ```
+
+    becomes, with K along rows and 8 warps,
+
+    ```mlir
+    %next = tile.map (%0 = %a, %1 = %S, %2 = %k, %3 = %v) : ... { ... }
+    %products = tile.map (%0 = %next, %1 = %q) : ... { ... }
+    %partial = tile.reduce sum %products along rows : !tile.reg<16x128xf32, ...>
+    tile.store %partial, %exchange[%warp, %c0] : ...
+    tile.barrier
+    %partials = tile.load %exchange[%c0, %c0] : ...
+    %o = tile.reduce sum %partials along rows : !tile.reg<8x128xf32, ...>
+    ```
+  }];
+  let options = [
+    Option<"stateType", "state-type", "std::string", "\"f32\"",
+           "element type of states in memory: f32, bf16 or f16">,
+    ListOption<"operandTypes", "operand-types", "std::string",
+               "element type of each token operand; f32 if not given">,
+    ListOption<"constantTypes", "constant-types", "std::string",
+               "element type of each constant; f32 if not given">,
+    ListOption<"outputTypes", "output-types", "std::string",
+               "element type of each output; f32 if not given">,
+    Option<"parts", "parts", "int64_t", "1",
+           "blocks at most over which independent columns of a head are divided">];
+  let dependentDialects = ["::larc::tile::TileDialect", "::mlir::arith::ArithDialect",
+                           "::mlir::math::MathDialect", "::mlir::scf::SCFDialect"];
+}
+
 def ConvertTileToLLVM : Pass<"convert-tile-to-llvm", "::mlir::ModuleOp"> {
   let summary = "makes a kernel of each tile program";
   let description = [{

@@ -1,0 +1,411 @@
+//===- RecurrenceToTile.cpp - The token loop in tiles -*- C++ -*- ---------===//
+//
+// Part of the larc project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "StepTiles.h"
+
+#include "larc/Dialect/Larc/Transforms/Passes.h"
+
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Transforms/Passes.h"
+
+using namespace mlir;
+using namespace larc;
+
+using tile::ArgumentKind;
+using tile::GlobalType;
+
+namespace larc {
+#define GEN_PASS_DEF_CONVERTRECURRENCETOTILE
+#include "larc/Conversion/Passes.h.inc"
+} // namespace larc
+
+namespace {
+
+/// Builds the program of a recurrence.
+class TokenProgram {
+public:
+  explicit TokenProgram(const TilePlan &plan)
+      : plan(plan), loc(plan.recurrence.getLoc()),
+        builder(plan.recurrence.getContext()) {}
+
+  /// Makes the program before the operation `before`.
+  void build(Operation *before, StringRef name);
+
+private:
+  struct Argument {
+    ArrayRef<StringAttr> axes;
+    ArgumentKind kind;
+    FloatType type;
+  };
+
+  void listArguments();
+  GlobalType getMemoryType(const Argument &argument) const;
+  MemoryView viewArgument(StepTiles &step, unsigned number, Value token);
+  void emitToken(StepTiles &step, Value token, ValueRange anchors);
+  /// Whether an argument of the step is wanted as a tile, and a small one.
+  bool isVector(Value argument) const;
+  /// At the first token of a period, anchors are what the states are.
+  SmallVector<Value> updateAnchors(StepTiles &step, Value tokens,
+                                   ValueRange states, ValueRange anchors);
+
+  const TilePlan &plan;
+  Location loc;
+  OpBuilder builder;
+  tile::ProgramOp program;
+  Value part;
+  SmallVector<Argument> arguments;
+  /// Where each group of arguments starts.
+  unsigned constants = 0, outputs = 0, initials = 0, finals = 0;
+};
+
+} // namespace
+
+void TokenProgram::listArguments() {
+  RecurrenceOp op = plan.recurrence;
+  for (auto [decl, type] :
+       llvm::zip_equal(op.getTokenOperands().getAsRange<OperandDeclAttr>(),
+                       plan.options.operandTypes))
+    arguments.push_back({decl.getAxes(), ArgumentKind::Operand, type});
+  constants = arguments.size();
+  for (auto [decl, type] :
+       llvm::zip_equal(op.getConstants().getAsRange<OperandDeclAttr>(),
+                       plan.options.constantTypes))
+    arguments.push_back({decl.getAxes(), ArgumentKind::Constant, type});
+  outputs = arguments.size();
+  for (auto [decl, type] :
+       llvm::zip_equal(op.getOutputs().getAsRange<OutputDeclAttr>(),
+                       plan.options.outputTypes))
+    arguments.push_back({decl.getAxes(), ArgumentKind::Output, type});
+  initials = arguments.size();
+  SmallVector<unsigned> anchored = op.getAnchoredStates();
+  auto addStates = [&](ArgumentKind kind, bool anchors) {
+    for (unsigned i = 0; i < op.getStates().size(); ++i)
+      if (!anchors || llvm::is_contained(anchored, i))
+        arguments.push_back(
+            {plan.getState(i).getAxes(), kind, plan.options.stateType});
+  };
+  addStates(ArgumentKind::Initial, /*anchors=*/false);
+  finals = arguments.size();
+  addStates(ArgumentKind::Final, /*anchors=*/false);
+  addStates(ArgumentKind::Initial, /*anchors=*/true);
+  addStates(ArgumentKind::Final, /*anchors=*/true);
+}
+
+GlobalType TokenProgram::getMemoryType(const Argument &argument) const {
+  int64_t rows = 1, cols = 1;
+  for (StringAttr axis : argument.axes)
+    cols *= plan.getTensorSize(axis);
+  if (argument.kind == ArgumentKind::Operand ||
+      argument.kind == ArgumentKind::Output) {
+    rows = ShapedType::kDynamic;
+  } else if (!argument.axes.empty()) {
+    rows = cols / plan.getTensorSize(argument.axes.back());
+    cols = plan.getTensorSize(argument.axes.back());
+  }
+  return GlobalType::get(builder.getContext(), rows, cols, argument.type);
+}
+
+/// Where argument `number` has its elements: those of the block's part.
+MemoryView TokenProgram::viewArgument(StepTiles &step, unsigned number,
+                                      Value token) {
+  const Argument &argument = arguments[number];
+  MemoryView view;
+  view.memory = program.getArgument(number);
+  view.row = view.col = step.index(0);
+  bool isToken = argument.kind == ArgumentKind::Operand ||
+                 argument.kind == ArgumentKind::Output;
+  if (isToken)
+    view.row = token;
+  int64_t rowStep = 1, colStep = 1;
+  for (auto [i, axis] : llvm::enumerate(llvm::reverse(argument.axes))) {
+    bool inRows = !isToken && i > 0;
+    int64_t &step_ = inRows ? rowStep : colStep;
+    view.axes.push_back({axis, inRows ? step_ : 0, inRows ? 0 : step_});
+    if (axis == plan.splitAxis) {
+      Value offset = arith::MulIOp::create(
+          builder, loc, part, step.index(plan.getSize(axis) * step_));
+      (inRows ? view.row : view.col) = offset;
+    }
+    step_ *= plan.getTensorSize(axis);
+  }
+  return view;
+}
+
+bool TokenProgram::isVector(Value argument) const {
+  ArrayRef<StringAttr> axes = arrayOf(argument).getAxes();
+  return !argument.use_empty() && axes.size() <= 1 &&
+         llvm::none_of(axes, [&](StringAttr axis) {
+           return plan.getPlace(axis) == AxisPlace::Loop;
+         });
+}
+
+SmallVector<Value> TokenProgram::updateAnchors(StepTiles &step, Value tokens,
+                                               ValueRange states,
+                                               ValueRange anchors) {
+  if (anchors.empty())
+    return {};
+  Value starts = step.endsPeriod(tokens, 1);
+  SmallVector<Value> current;
+  for (unsigned state : plan.recurrence.getAnchoredStates())
+    current.push_back(states[state]);
+  auto branch = scf::IfOp::create(
+      builder, loc, starts,
+      [&](OpBuilder &inner, Location) {
+        scf::YieldOp::create(inner, loc, current);
+      },
+      [&](OpBuilder &inner, Location) {
+        scf::YieldOp::create(inner, loc, anchors);
+      });
+  return llvm::to_vector_of<Value>(branch.getResults());
+}
+
+void TokenProgram::build(Operation *before, StringRef name) {
+  RecurrenceOp op = plan.recurrence;
+  builder.setInsertionPoint(before);
+  listArguments();
+  SmallVector<Type> types;
+  SmallVector<Attribute> attributes;
+  for (const Argument &argument : arguments) {
+    types.push_back(getMemoryType(argument));
+    attributes.push_back(builder.getDictionaryAttr(builder.getNamedAttr(
+        tile::kArgumentAttrName,
+        tile::ArgumentKindAttr::get(builder.getContext(), argument.kind))));
+  }
+  program =
+      tile::ProgramOp::create(builder, loc, builder.getStringAttr(name),
+                              TypeAttr::get(builder.getFunctionType(types, {})),
+                              builder.getI64IntegerAttr(plan.warps),
+                              builder.getI64IntegerAttr(plan.parts),
+                              builder.getArrayAttr(attributes), ArrayAttr());
+  Block *body = builder.createBlock(&program.getBody(), {}, types,
+                                    SmallVector<Location>(types.size(), loc));
+  builder.setInsertionPointToStart(body);
+  Value warp = tile::WarpOp::create(builder, loc);
+  if (plan.splitAxis)
+    part = tile::PartOp::create(builder, loc);
+  Value length = tile::LengthOp::create(builder, loc);
+  Value position;
+  if (op.getPeriod() > 0)
+    position = tile::PositionOp::create(builder, loc);
+  StepTiles step(plan, builder, length.getDefiningOp(), warp);
+
+  // States and what is the same for all tokens.
+  unsigned numStates = op.getStates().size();
+  unsigned numAnchors = op.getAnchoredStates().size();
+  unsigned anchorInitials = finals + numStates;
+  SmallVector<Value> carried;
+  bool replicated = false;
+  for (unsigned i = 0; i < numStates; ++i) {
+    carried.push_back(step.load(viewArgument(step, initials + i, Value()), {}));
+    replicated |= plan.isReplicated(plan.getState(i).getAxes());
+  }
+  for (unsigned i = 0; i < numAnchors; ++i)
+    carried.push_back(
+        step.load(viewArgument(step, anchorInitials + i, Value()), {}));
+  // In place, one warp writes what all have read.
+  if (replicated && plan.warps > 1)
+    step.barrier();
+  for (auto [i, argument] : llvm::enumerate(op.getConstantArguments())) {
+    step.bind(argument, viewArgument(step, constants + static_cast<unsigned>(i),
+                                     Value()));
+    // Vectors stay in registers; matrices are read where they are needed.
+    if (isVector(argument))
+      step.evaluate(argument);
+  }
+
+  auto loop = scf::ForOp::create(builder, loc, step.index(0), length,
+                                 step.index(1), carried);
+  {
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(loop.getBody());
+    if (carried.empty())
+      builder.setInsertionPoint(loop.getBody()->getTerminator());
+    step.enterRegion();
+    Value tokens = loop.getInductionVar();
+    if (position)
+      tokens = arith::AddIOp::create(builder, loc, position, tokens);
+    step.setTokensBefore(tokens);
+    ValueRange values = loop.getRegionIterArgs();
+    SmallVector<Value> anchors =
+        updateAnchors(step, tokens, values.take_front(numStates),
+                      values.drop_front(numStates));
+    step.bindAnchors(anchors);
+    for (auto [argument, tile] :
+         llvm::zip_equal(op.getStateArguments(), values.take_front(numStates)))
+      step.bind(argument, tile);
+    emitToken(step, loop.getInductionVar(), anchors);
+    step.leaveRegion();
+  }
+
+  ValueRange results = loop.getResults();
+  SmallVector<Value> anchors;
+  if (numAnchors > 0)
+    anchors = updateAnchors(
+        step, arith::AddIOp::create(builder, loc, position, length),
+        results.take_front(numStates), results.drop_front(numStates));
+  for (unsigned i = 0; i < numStates; ++i)
+    step.store(results[i], viewArgument(step, finals + i, Value()), {});
+  for (auto [i, anchor] : llvm::enumerate(anchors))
+    step.store(anchor,
+               viewArgument(
+                   step, anchorInitials + numAnchors + static_cast<unsigned>(i),
+                   Value()),
+               {});
+  tile::ReturnOp::create(builder, loc);
+}
+
+void TokenProgram::emitToken(StepTiles &step, Value token, ValueRange anchors) {
+  RecurrenceOp op = plan.recurrence;
+  for (auto [i, argument] : llvm::enumerate(op.getOperandArguments())) {
+    if (argument.use_empty())
+      continue;
+    step.bind(argument, viewArgument(step, static_cast<unsigned>(i), token));
+    // Loads are on their way before anything waits for one.
+    if (isVector(argument))
+      step.evaluate(argument);
+  }
+  ValueRange yielded = op.getYield().getValues();
+  unsigned numStates = op.getStates().size();
+  for (auto [i, output] : llvm::enumerate(yielded.drop_front(numStates)))
+    step.storeValue(
+        output, viewArgument(step, outputs + static_cast<unsigned>(i), token));
+  SmallVector<Value> next;
+  for (Value state : yielded.take_front(numStates))
+    next.push_back(step.evaluate(state));
+  llvm::append_range(next, anchors);
+  if (!next.empty())
+    scf::YieldOp::create(builder, loc, next);
+}
+
+//===----------------------------------------------------------------------===//
+// The pass
+//===----------------------------------------------------------------------===//
+
+/// Nests are a schedule for other machines: their operations go where they
+/// stand.
+static void dissolveNests(RecurrenceOp recurrence) {
+  recurrence.getBody().walk([](NestOp nest) {
+    Block &body = nest.getBody().front();
+    Operation *yield = body.getTerminator();
+    nest->replaceAllUsesWith(yield->getOperands());
+    nest->getBlock()->getOperations().splice(nest->getIterator(),
+                                             body.getOperations(), body.begin(),
+                                             yield->getIterator());
+    nest.erase();
+  });
+}
+
+static FailureOr<FloatType> parseType(RecurrenceOp op, StringRef name) {
+  FloatType type = llvm::StringSwitch<FloatType>(name)
+                       .Case("f32", Float32Type::get(op.getContext()))
+                       .Case("bf16", BFloat16Type::get(op.getContext()))
+                       .Case("f16", Float16Type::get(op.getContext()))
+                       .Default(FloatType());
+  if (!type)
+    return op.emitError() << "cannot keep '" << name
+                          << "' in tiles: expected f32, bf16 or f16",
+           failure();
+  return type;
+}
+
+static LogicalResult parseTypes(RecurrenceOp op, StringRef what,
+                                ArrayRef<std::string> names, size_t count,
+                                SmallVectorImpl<FloatType> &types) {
+  if (!names.empty() && names.size() != count)
+    return op.emitError() << "expected " << count << " types of " << what
+                          << ", found " << names.size();
+  types.assign(count, Float32Type::get(op.getContext()));
+  for (auto [name, type] : llvm::zip(names, types)) {
+    FailureOr<FloatType> parsed = parseType(op, name);
+    if (failed(parsed))
+      return failure();
+    type = *parsed;
+  }
+  return success();
+}
+
+namespace {
+struct ConvertRecurrenceToTilePass
+    : larc::impl::ConvertRecurrenceToTileBase<ConvertRecurrenceToTilePass> {
+  using ConvertRecurrenceToTileBase::ConvertRecurrenceToTileBase;
+
+  FailureOr<TileOptions> getOptions(RecurrenceOp op) {
+    TileOptions options;
+    FailureOr<FloatType> state = parseType(op, stateType);
+    auto parse = [&](StringRef what, const ListOption<std::string> &names,
+                     ArrayAttr decls, SmallVectorImpl<FloatType> &types) {
+      return parseTypes(op, what,
+                        SmallVector<std::string>(names.begin(), names.end()),
+                        decls.size(), types);
+    };
+    if (failed(state) ||
+        failed(parse("operands", operandTypes, op.getTokenOperands(),
+                     options.operandTypes)) ||
+        failed(parse("constants", constantTypes, op.getConstants(),
+                     options.constantTypes)) ||
+        failed(parse("outputs", outputTypes, op.getOutputs(),
+                     options.outputTypes)))
+      return failure();
+    options.stateType = *state;
+    if (parts < 1)
+      return op.emitError() << "expected at least one part, found " << parts,
+             failure();
+    options.parts = parts;
+    return options;
+  }
+
+  LogicalResult convert(RecurrenceOp op) {
+    if (!op.isFlat() || !op.getDims())
+      return op.emitError()
+             << "is not flat and bound: specialise it, expand its levels and "
+                "bind its axes first";
+    for (StringAttr axis : op.getAllAxes())
+      if (!op.getAxisSize(axis))
+        return op.emitError()
+               << "has no size for axis '" << axis.getValue() << "'";
+    FailureOr<TileOptions> options = getOptions(op);
+    if (failed(options))
+      return failure();
+    OpBuilder builder(op);
+    OwningOpRef<RecurrenceOp> copy = op.clone();
+    dissolveNests(*copy);
+    FailureOr<TilePlan> plan = TilePlan::create(*copy, *options);
+    if (failed(plan))
+      return failure();
+    TokenProgram(*plan).build(op, op.getSymName());
+    op.erase();
+    return success();
+  }
+
+  void runOnOperation() override {
+    for (RecurrenceOp op :
+         llvm::to_vector(getOperation().getOps<RecurrenceOp>()))
+      if (failed(convert(op)))
+        return signalPassFailure();
+  }
+};
+} // namespace
+
+void larc::buildRecurrentTiles(OpPassManager &pm,
+                               const TileProgramOptions &options) {
+  OpPassManager &recurrence = pm.nest<RecurrenceOp>();
+  recurrence.addPass(createDecompose());
+  recurrence.addPass(createFactor());
+  recurrence.addPass(createCSEPass());
+  recurrence.addPass(createCanonicalizerPass());
+  ConvertRecurrenceToTileOptions converted;
+  converted.stateType = options.stateType;
+  converted.operandTypes.assign(options.operandTypes.begin(),
+                                options.operandTypes.end());
+  converted.constantTypes.assign(options.constantTypes.begin(),
+                                 options.constantTypes.end());
+  converted.outputTypes.assign(options.outputTypes.begin(),
+                               options.outputTypes.end());
+  converted.parts = options.parts;
+  pm.addPass(createConvertRecurrenceToTile(converted));
+}

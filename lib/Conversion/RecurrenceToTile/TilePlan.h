@@ -1,0 +1,88 @@
+//===- TilePlan.h - Decisions of the token loop in tiles -*- C++ -*- ------===//
+//
+// Part of the larc project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef LARC_LIB_CONVERSION_RECURRENCETOTILE_TILEPLAN_H
+#define LARC_LIB_CONVERSION_RECURRENCETOTILE_TILEPLAN_H
+
+#include "AxisPlaces.h"
+
+#include "larc/Conversion/Passes.h"
+#include "larc/Dialect/Tile/IR/Tile.h"
+
+namespace larc {
+
+/// The types of the tensors of a program, and how far it may be cut.
+struct TileOptions {
+  mlir::FloatType stateType;
+  llvm::SmallVector<mlir::FloatType> operandTypes, constantTypes, outputTypes;
+  int64_t parts = 1;
+};
+
+/// What the token loop is made with: the place of every axis, one cell for all
+/// tiles, warps and parts.
+///
+/// Every tile repeats the same cell, so that a value for each row (or column)
+/// is in the right lanes for every matrix. The rows of an axis are divided over
+/// the warps; columns are the same in all of them.
+class TilePlan {
+public:
+  /// `recurrence` is flat and bound, and has no nests and nothing to decompose.
+  static mlir::FailureOr<TilePlan> create(RecurrenceOp recurrence,
+                                          const TileOptions &options);
+
+  // Handles of MLIR have no const methods.
+  mutable RecurrenceOp recurrence;
+  TileOptions options;
+  AxisPlaces places;
+  tile::LayoutAttr cell;
+  int64_t warps = 1;
+  /// The axis whose columns are cut into parts, or null, and the parts.
+  mlir::StringAttr splitAxis;
+  int64_t parts = 1;
+
+  AxisPlace getPlace(mlir::StringAttr axis) const {
+    return places.lookup(axis);
+  }
+  /// The size of an axis in its tensors, and in a block.
+  int64_t getTensorSize(mlir::StringAttr axis) const {
+    return *recurrence.getAxisSize(axis);
+  }
+  int64_t getSize(mlir::StringAttr axis) const {
+    return getTensorSize(axis) / (axis == splitAxis ? parts : 1);
+  }
+  /// The extent of an axis in a warp's tile.
+  int64_t getExtent(mlir::StringAttr axis) const;
+  /// Whether tiles have more of an axis than there is.
+  bool isPadded(mlir::StringAttr axis) const;
+  /// Whether all warps have the same of an array with these axes.
+  bool isReplicated(llvm::ArrayRef<mlir::StringAttr> axes) const;
+  /// The tile of an array with these axes: at most one of them along the rows,
+  /// one along the columns.
+  tile::RegType getTileType(llvm::ArrayRef<mlir::StringAttr> axes) const;
+  /// Registers that the states take in a lane.
+  int64_t countStateRegisters() const;
+
+  mlir::FloatType getComputeType() const {
+    return mlir::Float32Type::get(recurrence.getContext());
+  }
+  StateDeclAttr getState(unsigned index) const {
+    return llvm::cast<StateDeclAttr>(recurrence.getStates()[index]);
+  }
+
+private:
+  mlir::LogicalResult check() const;
+  void chooseParts();
+  bool isSplittable(mlir::StringAttr axis) const;
+  /// The cell in which the states take the fewest registers.
+  void chooseCell();
+  mlir::LogicalResult chooseWarps();
+};
+
+} // namespace larc
+
+#endif // LARC_LIB_CONVERSION_RECURRENCETOTILE_TILEPLAN_H
