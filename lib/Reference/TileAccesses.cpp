@@ -33,7 +33,7 @@ void Ordering::meet(llvm::ArrayRef<int64_t> warps) {
     for (int64_t other = 0; other < all; ++other)
       joined[other] = std::max(joined[other], clocks[warp * all + other]);
   for (int64_t warp : warps) {
-    std::copy(joined.begin(), joined.end(), clocks.begin() + warp * all);
+    llvm::copy(joined, clocks.begin() + warp * all);
     ++clocks[warp * all + warp];
   }
 }

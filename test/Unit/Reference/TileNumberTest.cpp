@@ -325,9 +325,9 @@ TEST_F(TileNumberTest, ScansCombineAlignedBlocksThenCells) {
     %y = tile.scan sum %x along rows : !tile.reg<64x8xf32, acc>
     tile.store %y, %b[%c0, %c0] : !tile.reg<64x8xf32, acc>, !tile.global<64x8xf32>)");
   for (int64_t col = 0; col < 8; ++col) {
-    std::vector<float> line;
+    std::vector<float> line(64);
     for (int64_t row = 0; row < 64; ++row)
-      line.push_back(static_cast<float>(matrices[0].at(row, col)));
+      line[row] = static_cast<float>(matrices[0].at(row, col));
     float before = 0;
     for (int64_t row = 0; row < 64; ++row) {
       float inCell = scanBlock(line, row / 16 * 16, 16, row % 16);
