@@ -42,6 +42,8 @@ struct Case {
   std::string stateType = "f32";
   int64_t parts = 1;
   int64_t position = 0;
+  /// State whose anchor is given where the position is not 0.
+  std::string anchor;
   int64_t sequences = 1, heads = 1;
 };
 
@@ -152,7 +154,7 @@ TensorMap RecurrenceToTileTest::runTiles(Problem &problem, const Case &given) {
     return {};
   }
   auto program = *module->getOps<tile::ProgramOp>().begin();
-  EXPECT_LE(program.getParts(), static_cast<uint64_t>(given.parts));
+  EXPECT_EQ(program.getParts(), static_cast<uint64_t>(given.parts));
 
   auto run = [&](int64_t sequence, int64_t head, int64_t part) {
     std::vector<GlobalView> views;
@@ -211,9 +213,20 @@ void RecurrenceToTileTest::check(RecurrenceOp spec, const Dims &dims,
                                  const Case &given, double limit) {
   ASSERT_TRUE(spec);
   TensorMap inputs = makeInputs(spec, dims, given);
-  if (given.position > 0)
+  if (given.position > 0) {
     inputs.try_emplace("position", makeIntegers(std::vector<int64_t>(
                                        given.sequences, given.position)));
+    // It differs from the state.
+    if (!given.anchor.empty()) {
+      const Tensor &state = inputs.find("state." + given.anchor)->second;
+      std::vector<double> values = getValues(state);
+      for (double &value : values)
+        value = 0.5 - value;
+      inputs.try_emplace("anchor." + given.anchor,
+                         llvm::cantFail(Tensor::fromValues(
+                             DType::F32, state.getShape(), values)));
+    }
+  }
   auto bind = [&](bool wide) {
     ConversionOptions conversion;
     conversion.dtype = conversion.gateDType = given.dtype;
@@ -275,6 +288,219 @@ TEST_F(RecurrenceToTileTest, BuiltIn) {
       given.sequences = tokens == 5 ? 2 : 1;
       given.heads = 2;
       check(spec, chooseDims(spec, smallSizes), given);
+    }
+  }
+}
+
+/// States of several warps, with rows and columns that do not fill cells.
+TEST_F(RecurrenceToTileTest, BuiltInLarge) {
+  static const Dims sizes = {{"K", 48},  {"V", 100}, {"M", 36},
+                             {"D", 100}, {"n", 2},   {"L", 3}};
+  for (const BuiltinSpec &builtin : getBuiltinSpecs()) {
+    SCOPED_TRACE(builtin.name.str());
+    RecurrenceOp spec = load(builtin.name);
+    Case given;
+    check(spec, chooseDims(spec, sizes), given);
+    given.dtype = DType::BF16;
+    given.stateType = "bf16";
+    given.wipe = true;
+    check(spec, chooseDims(spec, sizes), given, 2e-2);
+  }
+}
+
+TEST_F(RecurrenceToTileTest, WholeHeads) {
+  static const Dims sizes = {{"K", 128}, {"V", 128}, {"M", 64},
+                             {"D", 128}, {"n", 2},   {"L", 3}};
+  for (const BuiltinSpec &builtin : getBuiltinSpecs()) {
+    SCOPED_TRACE(builtin.name.str());
+    RecurrenceOp spec = load(builtin.name);
+    Case given;
+    given.tokens = 1;
+    given.dtype = DType::BF16;
+    check(spec, chooseDims(spec, sizes), given, 2e-2);
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Variants
+//===----------------------------------------------------------------------===//
+
+TEST_F(RecurrenceToTileTest, Parts) {
+  for (const char *source :
+       {"larc.recurrence @plain(%q[K], %k[K], %v[V], %g[K, V]: gate)"
+        " state(%S[K, V]) -> (o[V]) {"
+        "  %a = larc.exp %g"
+        "  %d = larc.mul %a, %S"
+        "  %w = larc.mul %k, %v"
+        "  %n = larc.add %d, %w"
+        "  %o = larc.contract %n, %q over K"
+        "  larc.yield %n, %o"
+        "}"}) {
+    RecurrenceOp spec = parse(source);
+    Case given;
+    given.parts = 4;
+    check(spec, {{"K", 40}, {"V", 64}}, given);
+    given.dtype = DType::F16;
+    check(spec, {{"K", 24}, {"V", 128}}, given, 5e-3);
+  }
+}
+
+/// Periods: what fires and what is remembered, at every position.
+TEST_F(RecurrenceToTileTest, Periods) {
+  RecurrenceOp spec = parse(R"(
+    larc.recurrence @periods(%q[K], %k[K], %v[V])
+        state(%S[K, V], %slow[K, V], %count)
+        attributes(period = period(3)) -> (o[V], c) {
+      %A = larc.anchor %S
+      %known = larc.contract %A, %k over K
+      %error = larc.sub %v, %known
+      %write = larc.mul %k, %error
+      %next = larc.add %S, %write
+      %one = larc.constant 1.0
+      %more = larc.add %count, %one
+      %fast, %kept, %n = larc.fire every 2 iter(%X = %next, %Y = %slow, %c = %more) {
+        %unit = larc.normalize %X over K max 1.0e-6
+        %sum = larc.add %X, %Y
+        %zero = larc.mul %c, %count
+        larc.yield %unit, %sum, %zero
+      }
+      %both = larc.add %fast, %kept
+      %o = larc.contract %both, %q over K
+      larc.yield %fast, %kept, %n, %o, %n
+    }
+  )");
+  for (int64_t position : {0, 1, 2, 5, 6}) {
+    for (int64_t tokens : {0, 1, 7}) {
+      SCOPED_TRACE(position);
+      Case given;
+      given.position = position;
+      given.anchor = "S";
+      given.tokens = tokens;
+      check(spec, {{"K", 10}, {"V", 36}}, given);
+    }
+  }
+}
+
+TEST_F(RecurrenceToTileTest, BuiltInVariants) {
+  struct Variant {
+    const char *name;
+    Values attributes;
+    Dims dims;
+    bool anchors = false;
+  };
+  Dims lattice = {{"M", 7}, {"D", 36}};
+  std::vector<Variant> variants;
+  for (const char *link : {"identity", "swish", "relu", "relu2"})
+    variants.push_back(
+        {"gsa", {{"link", link}}, {{"K", 20}, {"V", 40}, {"M", 12}}});
+  for (const char *name : {"lattice_dec", "lattice_enc", "lattice_dot"})
+    for (const char *form : {"gradient", "gate"})
+      for (const char *normalize : {"token", "period", "both"})
+        variants.push_back(
+            {name,
+             {{"period", "2"}, {"form", form}, {"normalize", normalize}},
+             lattice,
+             true});
+  variants.push_back({"lattice_dec_l1", {{"period", "3"}}, lattice, true});
+  for (const char *promotion : {"learned", "additive"})
+    variants.push_back(
+        {"nested_gdn2",
+         {{"period", "2"}, {"intervals", "1,2,3"}, {"promotion", promotion}},
+         {{"K", 20}, {"V", 36}, {"n1", 2}, {"n2", 5}}});
+  variants.push_back(
+      {"ortho_mlstm", {{"iterations", "2"}}, {{"K", 20}, {"V", 36}}});
+  for (const Variant &variant : variants) {
+    for (int64_t position : {0, 3}) {
+      std::string text = variant.name;
+      for (const auto &[attribute, value] : variant.attributes)
+        text += " " + attribute + "=" + value;
+      SCOPED_TRACE(text);
+      Case given;
+      given.attributes = variant.attributes;
+      given.tokens = 7;
+      given.position = position;
+      given.anchor = variant.anchors ? "S" : "";
+      if (position > 0 && !variant.anchors &&
+          !StringRef(variant.name).starts_with("nested"))
+        continue;
+      check(load(variant.name), variant.dims, given, 5e-5);
+    }
+  }
+}
+
+/// What no built-in spec has: axes by other names, states that lie the other
+/// way round, arrays of two axes among operands and outputs.
+TEST_F(RecurrenceToTileTest, Shapes) {
+  const char *sources[] = {
+      // A state whose columns are another's rows.
+      R"(larc.recurrence @chain(%k[K], %s[M], %v[V])
+          state(%A[K, M], %B[M, V], %z[M] = -inf, %n)
+          -> (o[V], p[M], m) {
+        %w = larc.mul %k, %s
+        %a = larc.add %A, %w
+        %r = larc.contract %a, %k over K
+        %p = larc.softmax %r over M
+        %x = larc.mul %p, %v
+        %b = larc.add %B, %x
+        %o = larc.contract %b, %p over M
+        %z2 = larc.logaddexp %z, %s
+        %m = larc.reduce max %b over M, V
+        %n2 = larc.add %n, %m
+        larc.yield %a, %b, %z2, %n2, %o, %p, %m
+      })",
+      // Keys against keys: rows become columns.
+      R"(larc.recurrence @gram(%k[K], %q[K]) state(%G[J, K]) -> (o[K], d[J]) {
+        %e = larc.exp %k
+        %kj = larc.rename %e K to J
+        %w = larc.mul %e, %kj
+        %g = larc.add %G, %w
+        %o = larc.contract %g, %kj over J
+        %d = larc.contract %g, %q over K
+        larc.yield %g, %o, %d
+      })",
+      // Matrices in and out; slices of what is computed.
+      R"(larc.recurrence @wide(%x[K, V], %y[n, V]) constant(%c[K, V])
+          state(%S[K, V]) -> (o[K, V], p[n, V], r[K], s) {
+        %t = larc.tanh %x
+        %u = larc.add %S, %t
+        %n = larc.mul %u, %c
+        %e = larc.exp %y
+        %f = larc.contract %n, %e over V
+        %p = larc.contract %n, %f over K
+        %r = larc.slice %n[V = 3]
+        %l = larc.slice %x[V = 1]
+        %rl = larc.add %r, %l
+        %s = larc.slice %rl[K = 2]
+        larc.yield %n, %n, %p, %rl, %s
+      })",
+      // A fold over what is computed, with a sum over the fold's own axis.
+      R"(larc.recurrence @folded(%k[n, K], %v[n, V], %b[n]) state(%S[K, V]) -> (o[V], m) {
+        %keys = larc.normalize %k over K max 1.0e-6
+        %c = larc.softmax %b over n
+        %next = larc.fold n over(%kj = %keys, %vj = %v, %cj = %c) iter(%X = %S) {
+          %known = larc.contract %X, %kj over K
+          %error = larc.sub %vj, %known
+          %step = larc.mul %cj, %error
+          %write = larc.mul %kj, %step
+          %Y = larc.add %X, %write
+          larc.yield %Y
+        }
+        %m = larc.reduce max %b over n
+        %w = larc.contract %keys, %c over n
+        %o = larc.contract %next, %w over K
+        larc.yield %next, %o, %m
+      })",
+      // No state at all.
+      R"(larc.recurrence @none(%x[K]) -> (o[K]) {
+        %o = larc.softmax %x over K
+        larc.yield %o
+      })"};
+  for (const char *source : sources) {
+    SCOPED_TRACE(source);
+    RecurrenceOp spec = parse(source);
+    for (int64_t size : {9, 40, 64}) {
+      Dims sizes = {{"K", size}, {"V", 76}, {"M", 20}, {"n", 3}};
+      check(spec, chooseDims(spec, sizes), Case());
     }
   }
 }
