@@ -353,7 +353,8 @@ struct ConvertRecurrenceToTilePass
       return failure();
     options.stateType = *state;
     if (parts < 1)
-      return op.emitError() << "expected at least one part, found " << parts,
+      return op.emitError()
+                 << "expected at least one part, found " << parts.getValue(),
              failure();
     options.parts = parts;
     return options;
