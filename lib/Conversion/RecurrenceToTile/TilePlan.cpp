@@ -177,23 +177,41 @@ int64_t TilePlan::countStateRegisters() const {
   return registers;
 }
 
+/// A cell in which a lane has `vector` consecutive columns of `rows`
+/// consecutive rows, `across` lanes lie along the columns and the others along
+/// the rows.
+static LayoutAttr makeCell(MLIRContext *context, int64_t vector, int64_t rows,
+                           int64_t across) {
+  SmallVector<int64_t> lanes, registers;
+  for (int64_t col = 1; col < vector; col *= 2)
+    registers.append({0, col});
+  for (int64_t row = 1; row < rows; row *= 2)
+    registers.append({row, 0});
+  for (int64_t lane = 1; lane < across; lane *= 2)
+    lanes.append({0, lane * vector});
+  for (int64_t lane = 1; lane < LayoutAttr::kLanes / across; lane *= 2)
+    lanes.append({lane * rows, 0});
+  return LayoutAttr::get(context, lanes, registers);
+}
+
 void TilePlan::chooseCell() {
-  // 16 bytes of a state are read at a time.
+  // 16 bytes of a state are read at a time; and of a token's value for each
+  // row, 16 bytes of f32.
   int64_t vector = 128 / options.stateType.getWidth();
   int64_t best = 0;
   LayoutAttr chosen;
   // The number of warps is chosen after this; rows of many are rounded up most.
   warps = usualWarps;
-  for (int64_t across = LayoutAttr::kLanes; across >= 1; across /= 2) {
-    cell = LayoutAttr::getBlocked(recurrence.getContext(),
-                                  LayoutAttr::kLanes / across, across * vector,
-                                  vector);
-    bool cutsParts = splitAxis && isPadded(splitAxis);
-    int64_t registers = countStateRegisters();
-    if (cutsParts || (chosen && registers >= best))
-      continue;
-    best = registers;
-    chosen = cell;
+  for (int64_t rows : {4, 2, 1}) {
+    for (int64_t across = LayoutAttr::kLanes; across >= 1; across /= 2) {
+      cell = makeCell(recurrence.getContext(), vector, rows, across);
+      bool cutsParts = splitAxis && isPadded(splitAxis);
+      int64_t registers = countStateRegisters();
+      if (cutsParts || (chosen && registers >= best))
+        continue;
+      best = registers;
+      chosen = cell;
+    }
   }
   cell = chosen;
 }
