@@ -223,11 +223,7 @@ void StepTiles::storeValue(Value value, const MemoryView &view) {
 //===----------------------------------------------------------------------===//
 
 void StepTiles::barrier() {
-  if (plan.warps == 1) {
-    // Lanes of one warp meet, too, before they read what others wrote.
-    tile::BarrierOp::create(builder, loc, Value(), IntegerAttr());
-    return;
-  }
+  // Lanes of a single warp meet, too, before they read what others wrote.
   tile::BarrierOp::create(builder, loc, Value(), IntegerAttr());
   for (Exchange &exchange : exchanges)
     exchange.inUse = false;

@@ -177,6 +177,14 @@ int64_t TilePlan::countStateRegisters() const {
   return registers;
 }
 
+int64_t TilePlan::countMatrixRegisters() const {
+  int64_t registers = 0;
+  for (auto state : recurrence.getStates().getAsRange<StateDeclAttr>())
+    if (state.getAxes().size() == 2)
+      registers += getTileType(state.getAxes()).getNumRegisters();
+  return registers;
+}
+
 /// A cell in which a lane has `vector` consecutive columns of `rows`
 /// consecutive rows, `across` lanes lie along the columns and the others along
 /// the rows.
@@ -206,7 +214,7 @@ void TilePlan::chooseCell() {
     for (int64_t across = LayoutAttr::kLanes; across >= 1; across /= 2) {
       cell = makeCell(recurrence.getContext(), vector, rows, across);
       bool cutsParts = splitAxis && isPadded(splitAxis);
-      int64_t registers = countStateRegisters();
+      int64_t registers = countMatrixRegisters();
       if (cutsParts || (chosen && registers >= best))
         continue;
       best = registers;

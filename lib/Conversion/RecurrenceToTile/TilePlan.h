@@ -78,7 +78,10 @@ private:
   mlir::LogicalResult check() const;
   void chooseParts();
   bool isSplittable(mlir::StringAttr axis) const;
-  /// The cell in which the states take the fewest registers.
+  /// Registers of the matrices among the states.
+  int64_t countMatrixRegisters() const;
+  /// The cell in which they take the fewest. Vectors do not matter: lanes along
+  /// the rows would save them registers, and cost every sum over rows.
   void chooseCell();
   mlir::LogicalResult chooseWarps();
 };
