@@ -26,9 +26,20 @@ Ordering::Ordering(int64_t warps) : clocks(warps * warps, 0), fences(warps) {
     clocks[warp * warps + warp] = 1;
 }
 
-void Ordering::meet(llvm::ArrayRef<int64_t> warps) {
+std::vector<uint32_t> Ordering::leave(int64_t warp) {
+  auto first = clocks.begin() + warp * getWarps();
+  std::vector<uint32_t> note(first, first + getWarps());
+  ++first[warp];
+  return note;
+}
+
+void Ordering::meet(llvm::ArrayRef<int64_t> warps,
+                    llvm::ArrayRef<std::vector<uint32_t>> notes) {
   int64_t all = getWarps();
   std::vector<uint32_t> joined(all, 0);
+  for (const std::vector<uint32_t> &note : notes)
+    for (int64_t other = 0; other < all; ++other)
+      joined[other] = std::max(joined[other], note[other]);
   for (int64_t warp : warps)
     for (int64_t other = 0; other < all; ++other)
       joined[other] = std::max(joined[other], clocks[warp * all + other]);
@@ -72,18 +83,18 @@ SharedMemory::SharedMemory(int64_t bytes, Ordering &ordering)
     : ordering(ordering), data(bytes), granules((bytes + 1) / kGranule),
       reads(granules.size() * ordering.getWarps(), 0) {}
 
-int64_t SharedMemory::addCopy() {
-  copies.emplace_back(ordering.getWarps(), 0);
+int64_t SharedMemory::addCopy(int64_t first, int64_t count) {
+  copies.push_back({first, std::vector<uint32_t>(count, 0)});
   return static_cast<int64_t>(copies.size()) - 1;
 }
 
 void SharedMemory::finishCopy(int64_t copy, int64_t warp) {
-  copies[copy][warp] = ordering.now(warp);
+  copies[copy].times[warp - copies[copy].first] = ordering.now(warp);
 }
 
 Fault SharedMemory::checkCopy(int64_t warp, int64_t copy) const {
-  for (int64_t other = 0; other < ordering.getWarps(); ++other) {
-    uint32_t time = copies[copy][other];
+  for (auto [index, time] : llvm::enumerate(copies[copy].times)) {
+    int64_t other = copies[copy].first + static_cast<int64_t>(index);
     if (time == 0)
       return "what is copied here has not arrived: " + nameWarp(other) +
              " has not waited for its share";

@@ -32,8 +32,13 @@ public:
   bool isBefore(int64_t warp, uint32_t time, int64_t other) const {
     return warp == other || clocks[other * getWarps() + warp] >= time;
   }
-  /// Lets the warps know what the others had done.
-  void meet(llvm::ArrayRef<int64_t> warps);
+  /// What `warp` knows and has done, for others to learn at a meeting that it
+  /// does not wait for.
+  std::vector<uint32_t> leave(int64_t warp);
+  /// Lets the warps know what the others had done, and what those that have
+  /// left a note had.
+  void meet(llvm::ArrayRef<int64_t> warps,
+            llvm::ArrayRef<std::vector<uint32_t>> notes = {});
   /// What `warp` has written is ordered before what the matrix unit reads.
   void fence(int64_t warp);
   /// Whether `warp` fenced what it wrote at `time`, before what `other` does
@@ -55,9 +60,9 @@ class SharedMemory {
 public:
   SharedMemory(int64_t bytes, Ordering &ordering);
 
-  /// A copy that all warps do together. Which warp brings which byte is not
-  /// said, so that it has arrived when all have waited.
-  int64_t addCopy();
+  /// A copy that `count` warps from `first` on do together. Which warp brings
+  /// which byte is not said, so that it has arrived when all have waited.
+  int64_t addCopy(int64_t first, int64_t count);
   void finishCopy(int64_t copy, int64_t warp);
 
   /// Reads and writes of `warp`; `bytes` is even, `offset` too, and both are
@@ -95,8 +100,13 @@ private:
   std::vector<Granule> granules;
   /// When each warp read each granule last.
   std::vector<uint32_t> reads;
-  /// For each copy, when each warp waited for it; 0 while it has not.
-  std::vector<std::vector<uint32_t>> copies;
+  /// A copy: its first warp, and when each warp waited for it; 0 while it has
+  /// not.
+  struct Copy {
+    int64_t first;
+    std::vector<uint32_t> times;
+  };
+  std::vector<Copy> copies;
 };
 
 /// Who wrote and read each element of global memory last. Two arguments may be

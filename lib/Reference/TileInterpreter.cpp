@@ -36,7 +36,7 @@ TileMachine::TileMachine(ProgramOp program, const TileBlock &block,
                          TileStatistics &statistics)
     : program(program), block(block), statistics(statistics),
       warps(program.getWarps()), ordering(program.getWarps()),
-      globals(ordering), waiting(kBarriers),
+      globals(ordering), waiting(kBarriers), expected(kBarriers),
       products(llvm::divideCeil(program.getWarps(), 4)) {}
 
 //===----------------------------------------------------------------------===//
@@ -130,16 +130,16 @@ LogicalResult TileMachine::run() {
       return reportDeadlock();
   }
   for (ArrayRef<Joint> joints : products)
-    if (failed(checkJoints(joints, 4)))
+    if (failed(checkJoints(joints)))
       return failure();
-  return checkJoints(copies, static_cast<int64_t>(warps.size()));
+  return checkJoints(copies);
 }
 
-LogicalResult TileMachine::checkJoints(ArrayRef<Joint> joints, int64_t count) {
+LogicalResult TileMachine::checkJoints(ArrayRef<Joint> joints) {
   for (const Joint &joint : joints)
-    if (joint.warps != count)
+    if (joint.warps != joint.expected)
       return joint.op->emitOpError("is done by ")
-             << joint.warps << " of the " << count
+             << joint.warps << " of the " << joint.expected
              << " warps that do it together";
   return success();
 }
@@ -168,6 +168,11 @@ LogicalResult TileMachine::runOperation(Warp &warp, Operation *op) {
       .Case([&](scf::ForOp loop) { return runFor(warp, loop); })
       .Case([&](scf::IfOp branch) { return runIf(warp, branch); })
       .Case([&](scf::YieldOp yield) { return runYield(warp, yield); })
+      .Case([&](RoleOp role) { return runRole(warp, role); })
+      .Case([&](YieldOp) { // of a role
+        warp.frames.pop_back();
+        return success();
+      })
       .Case([&](ReturnOp) {
         warp.state = Warp::Ended;
         return success();
@@ -175,7 +180,9 @@ LogicalResult TileMachine::runOperation(Warp &warp, Operation *op) {
       .Case([&](LengthOp length) { return setInteger(length, block.length); })
       .Case([&](PartOp part) { return setInteger(part, block.part); })
       .Case([&](PositionOp op) { return setInteger(op, block.position); })
-      .Case([&](WarpOp number) { return setInteger(number, warp.number); })
+      .Case([&](WarpOp number) {
+        return setInteger(number, warp.number - getTeam(number).first);
+      })
       .Case([&](AllocOp alloc) {
         getSlot(warp, alloc).memory = places.lookup(alloc);
         return success();
@@ -189,7 +196,12 @@ LogicalResult TileMachine::runOperation(Warp &warp, Operation *op) {
         return success();
       })
       .Case([&](CopyWaitOp copyWait) { return runCopyWait(warp, copyWait); })
-      .Case([&](BarrierOp barrier) { return runBarrier(warp, barrier); })
+      .Case([&](BarrierOp barrier) {
+        return meet(warp, barrier, barrier.getId(), barrier.getWarps());
+      })
+      .Case([&](ArriveOp arrive) {
+        return meet(warp, arrive, arrive.getId(), arrive.getWarps());
+      })
       .Case([&](FenceAsyncOp) {
         ordering.fence(warp.number);
         return success();
@@ -244,6 +256,22 @@ LogicalResult TileMachine::runIf(Warp &warp, scf::IfOp op) {
   return success();
 }
 
+LogicalResult TileMachine::runRole(Warp &warp, RoleOp op) {
+  Team team = getTeam(&op.getBody().front().front());
+  Block &body = op.getBody().front();
+  if (warp.number >= team.first && warp.number < team.first + team.warps)
+    warp.frames.push_back({&body, body.begin()});
+  return success();
+}
+
+Team TileMachine::getTeam(Operation *op) const {
+  auto role = op->getParentOfType<RoleOp>();
+  if (!role)
+    return {nullptr, 0, static_cast<int64_t>(warps.size())};
+  return {role, static_cast<int64_t>(role.getFirst()),
+          static_cast<int64_t>(role.getWarps())};
+}
+
 LogicalResult TileMachine::runYield(Warp &warp, scf::YieldOp op) {
   SmallVector<Slot> values;
   for (Value operand : op.getOperands())
@@ -295,62 +323,68 @@ LogicalResult TileMachine::runScalar(Warp &warp, Operation *op) {
 // Meeting of warps
 //===----------------------------------------------------------------------===//
 
-/// How many warps meet at `op`, of a block of `warps`.
-static int64_t getMeeting(Operation *op, int64_t warps) {
-  auto barrier = dyn_cast<BarrierOp>(op);
-  return barrier && barrier.getWarps() ? *barrier.getWarps() : warps;
-}
-
-LogicalResult TileMachine::wait(Warp &warp, Operation *op, int64_t id,
-                                int64_t count) {
-  std::vector<int64_t> &here = waiting[id];
-  if (!here.empty()) {
-    Operation *other = warps[here.front()].waitsAt;
-    int64_t expected = getMeeting(other, static_cast<int64_t>(warps.size()));
-    if (isa<VoteOp>(op) != isa<VoteOp>(other) || count != expected) {
-      InFlightDiagnostic error = op->emitOpError(
-          "warps do not meet at the same kind of barrier, for as many warps");
-      error.attachNote(other->getLoc())
-          << "warp " << here.front() << " waits here";
-      return error;
-    }
+void TileMachine::resume(ArrayRef<Arrival> arrivals) {
+  std::vector<int64_t> waited;
+  std::vector<std::vector<uint32_t>> notes;
+  for (const Arrival &arrival : arrivals) {
+    if (isa<ArriveOp>(arrival.op))
+      notes.push_back(arrival.note);
+    else
+      waited.push_back(arrival.warp);
   }
-  warp.state = Warp::Waits;
-  warp.waitsAt = op;
-  here.push_back(warp.number);
-  if (static_cast<int64_t>(here.size()) != count)
-    return success();
-
-  ++statistics.meetings;
-  ordering.meet(here);
-  for (int64_t number : here) {
-    Warp &other = warps[number];
-    other.state = Warp::Runs;
-    auto vote = dyn_cast<VoteOp>(other.waitsAt);
+  ordering.meet(waited, notes);
+  for (int64_t number : waited) {
+    Warp &warp = warps[number];
+    warp.state = Warp::Runs;
+    auto vote = dyn_cast<VoteOp>(warp.waitsAt);
     if (!vote)
       continue;
     auto answered = [&](int64_t voter) { return warps[voter].answer; };
-    bool holds = vote.getKind() == VoteKind::All ? llvm::all_of(here, answered)
-                                                 : llvm::any_of(here, answered);
-    getSlot(other, vote).scalar.integer = holds;
+    bool holds = vote.getKind() == VoteKind::All
+                     ? llvm::all_of(waited, answered)
+                     : llvm::any_of(waited, answered);
+    getSlot(warp, vote).scalar.integer = holds;
   }
-  here.clear();
-  return success();
 }
 
-LogicalResult TileMachine::runBarrier(Warp &warp, BarrierOp op) {
+/// Comes to the barrier `given`, the block's own where there is none, at which
+/// `number` warps meet.
+LogicalResult TileMachine::meet(Warp &warp, Operation *op, Value given,
+                                std::optional<uint64_t> number) {
   auto all = static_cast<int64_t>(warps.size());
-  if (!op.getId())
-    return wait(warp, op, 0, all);
-  int64_t id = getInteger(warp, op.getId());
-  if (id < 1 || id >= kBarriers)
-    return op.emitOpError("expected an id from 1 to ")
+  int64_t id = given ? getInteger(warp, given) : 0;
+  if (given && (id < 1 || id >= kBarriers))
+    return op->emitOpError("expected an id from 1 to ")
            << kBarriers - 1 << ", found " << id;
-  auto count = static_cast<int64_t>(*op.getWarps());
+  int64_t count = number ? static_cast<int64_t>(*number) : all;
   if (count > all)
-    return op.emitOpError("waits for ")
+    return op->emitOpError("waits for ")
            << count << " warps of a block of " << all;
-  return wait(warp, op, id, count);
+
+  std::vector<Arrival> &here = waiting[id];
+  if (here.empty()) {
+    expected[id] = count;
+  } else if (isa<VoteOp>(op) != isa<VoteOp>(here.front().op) ||
+             count != expected[id]) {
+    InFlightDiagnostic error = op->emitOpError(
+        "warps do not meet at the same kind of barrier, for as many warps");
+    error.attachNote(here.front().op->getLoc())
+        << "warp " << here.front().warp << " waits here";
+    return error;
+  }
+  Arrival arrival = {warp.number, op, {}};
+  if (isa<ArriveOp>(op)) {
+    arrival.note = ordering.leave(warp.number);
+  } else {
+    warp.state = Warp::Waits;
+    warp.waitsAt = op;
+  }
+  here.push_back(std::move(arrival));
+  if (static_cast<int64_t>(here.size()) != count)
+    return success();
+  ++statistics.meetings;
+  resume(std::exchange(here, {}));
+  return success();
 }
 
 LogicalResult TileMachine::runVote(Warp &warp, VoteOp op) {
@@ -361,7 +395,7 @@ LogicalResult TileMachine::runVote(Warp &warp, VoteOp op) {
   warp.answer = op.getKind() == VoteKind::All
                     ? llvm::all_of(predicate->elements, holds)
                     : llvm::any_of(predicate->elements, holds);
-  return wait(warp, op, 0, static_cast<int64_t>(warps.size()));
+  return meet(warp, op, op.getId(), op.getWarps());
 }
 
 LogicalResult TileMachine::reportDeadlock() {

@@ -89,8 +89,9 @@ struct Warp {
   std::vector<int64_t> openCopies;
   std::vector<std::vector<ProductRef>> productGroups;
   std::vector<ProductRef> openProducts;
-  /// How many copies and products it has started.
-  int64_t copies = 0, products = 0;
+  /// How many products it has started, and copies in each role (null: none).
+  int64_t products = 0;
+  llvm::SmallDenseMap<mlir::Operation *, size_t> copies;
 };
 
 /// Where the elements of a type of register tile are.
@@ -106,6 +107,21 @@ struct Joint {
   mlir::Operation *op;
   std::vector<int64_t> numbers;
   int64_t warps = 0; ///< that have done it
+  int64_t expected = 4;
+};
+
+/// A warp that has come to a barrier.
+struct Arrival {
+  int64_t warp;
+  mlir::Operation *op;
+  /// Where it does not wait: what it had done (see Ordering::leave).
+  std::vector<uint32_t> note;
+};
+
+/// Some warps of the block that do something together.
+struct Team {
+  mlir::Operation *role; ///< null for the whole block
+  int64_t first, warps;
 };
 
 /// Interprets one block.
@@ -127,12 +143,15 @@ private:
   llvm::LogicalResult runIf(Warp &warp, mlir::scf::IfOp op);
   llvm::LogicalResult runYield(Warp &warp, mlir::scf::YieldOp op);
   llvm::LogicalResult runScalar(Warp &warp, mlir::Operation *op);
-  llvm::LogicalResult wait(Warp &warp, mlir::Operation *op, int64_t id,
-                           int64_t count);
+  llvm::LogicalResult runRole(Warp &warp, tile::RoleOp op);
+  /// The warps of the role that `op` is in, or all.
+  Team getTeam(mlir::Operation *op) const;
+  llvm::LogicalResult meet(Warp &warp, mlir::Operation *op, mlir::Value id,
+                           std::optional<uint64_t> count);
+  void resume(llvm::ArrayRef<Arrival> arrivals);
   llvm::LogicalResult runVote(Warp &warp, tile::VoteOp op);
-  llvm::LogicalResult runBarrier(Warp &warp, tile::BarrierOp op);
   llvm::LogicalResult reportDeadlock();
-  llvm::LogicalResult checkJoints(llvm::ArrayRef<Joint> joints, int64_t warps);
+  llvm::LogicalResult checkJoints(llvm::ArrayRef<Joint> joints);
 
   // Memory (TileMemoryOps.cpp).
   llvm::LogicalResult runStage(Warp &warp, tile::StageOp op);
@@ -196,9 +215,13 @@ private:
   GlobalAccesses globals;
   int64_t sharedBytes = 0;
   /// Warps that wait, by the number of the barrier.
-  std::vector<std::vector<int64_t>> waiting;
-  /// All copies so far, and all products of each four warps.
+  std::vector<std::vector<Arrival>> waiting;
+  /// How many warps meet at each.
+  std::vector<int64_t> expected;
+  /// All copies so far, those of each role in their order, and all products of
+  /// each four warps.
   std::vector<Joint> copies;
+  llvm::SmallDenseMap<mlir::Operation *, std::vector<int64_t>> roleCopies;
   std::vector<std::vector<Joint>> products;
 
   llvm::DenseMap<mlir::Value, size_t> numbers;

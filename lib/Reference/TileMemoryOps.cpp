@@ -183,15 +183,19 @@ LogicalResult TileMachine::runCopy(Warp &warp, CopyAsyncOp op) {
   int64_t argument = getSlot(warp, op.getSource()).memory;
   int64_t base = getSlot(warp, op.getTarget()).memory;
 
-  // The n-th copies of all warps are one.
+  // The n-th copies of all warps of a role are one.
   Joint joint{op, {firstRow, firstCol, below, argument, base}};
-  int64_t copy = warp.copies++;
-  bool begins = copy == static_cast<int64_t>(copies.size());
+  Team team = getTeam(op);
+  std::vector<int64_t> &sequence = roleCopies[team.role];
+  size_t turn = warp.copies[team.role]++;
+  bool begins = turn == sequence.size();
   if (begins) {
+    joint.expected = team.warps;
     copies.push_back(joint);
-    shared->addCopy();
-  } else if (copies[copy].op != joint.op ||
-             copies[copy].numbers != joint.numbers) {
+    sequence.push_back(shared->addCopy(team.first, team.warps));
+  }
+  int64_t copy = sequence[turn];
+  if (copies[copy].op != joint.op || copies[copy].numbers != joint.numbers) {
     InFlightDiagnostic error = op.emitOpError("warp ")
                                << warp.number
                                << " does not copy what the other warps do";

@@ -244,7 +244,7 @@ def ConvertTileToLLVM : Pass<"convert-tile-to-llvm", "::mlir::ModuleOp"> {
     Control flow and index arithmetic are left in `scf` and `arith`, and functions in `math`.
 
     The kernel takes, in this order: offsets of packed sequences in tokens (i64, one more than sequences; or null), slots of
-    states (i32 for each sequence; or null), the tokens of a sequence where none are packed (i64), the heads (i32); then for each
+    states (i32 for each sequence; or null), tokens that each sequence had before (i64; or null), the tokens of a sequence where none are packed (i64), the heads (i32); then for each
     argument of the program a pointer, the distances in elements between sequences (or slots), rows and heads (i64), and how
     many heads share one head of the tensor (i32). Its grid has sequences * heads * parts blocks in a row, parts
     running fastest. A block whose slot is negative does nothing.

@@ -393,7 +393,7 @@ void ProgramEmitter::emitCopyAsync(CopyAsyncOp op) {
   int64_t perPiece = piece / bytes;
   int64_t across = target.getCols() / perPiece;
   int64_t pieces = target.getRows() * across;
-  int64_t threads = 32 * static_cast<int64_t>(program.getWarps());
+  int64_t threads = 32 * numWarps;
   bool colsInside = areColsInside(source, op.getCol(), target.getCols());
   LaneOffsets none = {index(0), index(0), 0};
   for (int64_t first = 0; first < pieces; first += threads) {

@@ -20,9 +20,10 @@ using namespace larc::tile;
 /// distance in elements of sequences, rows and heads, and how many heads share
 /// one of the tensor's.
 static constexpr unsigned kParametersPerArgument = 5;
-/// Token offsets of packed sequences, slots of states (both may be null),
-/// tokens of a sequence where they are not packed, heads.
-static constexpr unsigned kCommonParameters = 4;
+/// Token offsets of packed sequences, slots of states, tokens that each
+/// sequence had before (all may be null), tokens of a sequence where they are
+/// not packed, heads.
+static constexpr unsigned kCommonParameters = 5;
 
 //===----------------------------------------------------------------------===//
 // Values
@@ -164,8 +165,9 @@ void ProgramEmitter::bindArguments(Block &entry) {
   thread = toIndex(thread32);
   lane = arith::AndIOp::create(builder, loc, thread, index(31));
   warp = arith::ShRUIOp::create(builder, loc, thread, index(5));
+  numWarps = static_cast<int64_t>(program.getWarps());
 
-  Value heads = entry.getArgument(3);
+  Value heads = entry.getArgument(4);
   Value parts = i32(static_cast<int64_t>(program.getParts()));
   part = toIndex(arith::RemUIOp::create(builder, loc, block, parts));
   Value rest = arith::DivUIOp::create(builder, loc, block, parts);
@@ -191,7 +193,7 @@ void ProgramEmitter::bindArguments(Block &entry) {
               arith::ConstantIntOp::create(builder, loc, next, 64));
           Value address = LLVM::GEPOp::create(
               builder, loc, global, i64, offsets, ArrayRef<LLVM::GEPArg>{at});
-          return LLVM::LoadOp::create(builder, loc, i64, address);
+          return LLVM::LoadOp::create(builder, loc, i64, address, 8);
         };
         Value first = load(0), end = load(1);
         Value tokens = arith::SubIOp::create(builder, loc, end, first);
@@ -200,7 +202,7 @@ void ProgramEmitter::bindArguments(Block &entry) {
       [&](OpBuilder &, Location) {
         Value zero = arith::ConstantIntOp::create(builder, loc, 0, 64);
         scf::YieldOp::create(builder, loc,
-                             ValueRange{zero, entry.getArgument(2)});
+                             ValueRange{zero, entry.getArgument(3)});
       });
   Value firstToken = bounds.getResult(0);
   length = toIndex(bounds.getResult(1));
@@ -214,13 +216,31 @@ void ProgramEmitter::bindArguments(Block &entry) {
         Value address =
             LLVM::GEPOp::create(builder, loc, global, i32Type, slots,
                                 ArrayRef<LLVM::GEPArg>{sequence64});
-        Value slot = LLVM::LoadOp::create(builder, loc, i32Type, address);
+        Value slot = LLVM::LoadOp::create(builder, loc, i32Type, address, 4);
         scf::YieldOp::create(builder, loc, slot);
       },
       [&](OpBuilder &, Location) {
         scf::YieldOp::create(builder, loc, sequence);
       });
   Value slot = slotOf.getResult(0);
+
+  Value positions = entry.getArgument(2);
+  Value continued = LLVM::ICmpOp::create(builder, loc, LLVM::ICmpPredicate::ne,
+                                         positions, null);
+  auto positionOf = scf::IfOp::create(
+      builder, loc, continued,
+      [&](OpBuilder &, Location) {
+        Value address =
+            LLVM::GEPOp::create(builder, loc, global, i64, positions,
+                                ArrayRef<LLVM::GEPArg>{sequence64});
+        Value before = LLVM::LoadOp::create(builder, loc, i64, address, 8);
+        scf::YieldOp::create(builder, loc, before);
+      },
+      [&](OpBuilder &, Location) {
+        Value zero = arith::ConstantIntOp::create(builder, loc, 0, 64);
+        scf::YieldOp::create(builder, loc, zero);
+      });
+  position = toIndex(positionOf.getResult(0));
 
   // A negative slot has no state: its block does nothing.
   Value live = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::sge,
@@ -265,7 +285,8 @@ FailureOr<LLVM::LLVMFuncOp> ProgramEmitter::emit(LLVM::GlobalOp shared) {
   MLIRContext *context = builder.getContext();
   Type pointer = LLVM::LLVMPointerType::get(context, 1);
   Type i64 = builder.getI64Type();
-  SmallVector<Type> parameters = {pointer, pointer, i64, builder.getI32Type()};
+  SmallVector<Type> parameters = {pointer, pointer, pointer, i64,
+                                  builder.getI32Type()};
   for (size_t i = 0; i < program.getArgumentTypes().size(); ++i)
     parameters.append({pointer, i64, i64, i64, builder.getI32Type()});
   auto type =
@@ -377,6 +398,38 @@ LogicalResult ProgramEmitter::emitIf(scf::IfOp branch) {
   return success();
 }
 
+LogicalResult ProgramEmitter::emitRole(RoleOp role) {
+  auto first = static_cast<int64_t>(role.getFirst());
+  auto count = static_cast<int64_t>(role.getWarps());
+  // Counted from the role's first warp, all others have too high a number.
+  Value inRole = arith::SubIOp::create(builder, loc, warp, index(first));
+  Value runs = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult,
+                                     inRole, index(count));
+  auto branch = scf::IfOp::create(builder, loc, runs, /*withElseRegion=*/false);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPoint(branch.thenBlock()->getTerminator());
+  if (role.getRegisters()) {
+    // What each lane has when the kernel starts.
+    auto threads = static_cast<int64_t>(32 * program.getWarps());
+    int64_t given = 65536 / threads / 8 * 8;
+    auto wanted = static_cast<int64_t>(*role.getRegisters());
+    if (wanted != given)
+      NVVM::SetMaxRegisterOp::create(
+          builder, loc, static_cast<uint32_t>(wanted),
+          wanted > given ? NVVM::SetMaxRegisterAction::increase
+                         : NVVM::SetMaxRegisterAction::decrease);
+  }
+  Value outerWarp = std::exchange(warp, inRole);
+  Value outerThread = std::exchange(
+      thread, arith::SubIOp::create(builder, loc, thread, index(32 * first)));
+  int64_t outerWarps = std::exchange(numWarps, count);
+  LogicalResult result = emitBlock(role.getBody().front());
+  warp = outerWarp;
+  thread = outerThread;
+  numWarps = outerWarps;
+  return result;
+}
+
 LogicalResult ProgramEmitter::emitYield(scf::YieldOp yield) {
   // A loop or branch without results was given its terminator when it was made.
   if (yield.getNumOperands() != 0)
@@ -401,9 +454,13 @@ LogicalResult ProgramEmitter::emitOperation(Operation *op) {
       .Case<scf::ForOp>([&](auto loop) { return emitFor(loop); })
       .Case<scf::IfOp>([&](auto branch) { return emitIf(branch); })
       .Case<scf::YieldOp>([&](auto yield) { return emitYield(yield); })
-      .Case<ReturnOp>(emitted)
+      .Case<RoleOp>([&](auto role) { return emitRole(role); })
+      .Case<ReturnOp, YieldOp>(emitted)
       .Case<LengthOp>([&](auto op) {
         return scalars.map(op.getResult(), length), success();
+      })
+      .Case<PositionOp>([&](auto op) {
+        return scalars.map(op.getResult(), position), success();
       })
       .Case<PartOp>(
           [&](auto op) { return scalars.map(op.getResult(), part), success(); })
@@ -423,6 +480,7 @@ LogicalResult ProgramEmitter::emitOperation(Operation *op) {
                success();
       })
       .Case<BarrierOp>([&](auto op) { return emitBarrier(op), success(); })
+      .Case<ArriveOp>([&](auto op) { return emitArrive(op), success(); })
       .Case<FenceAsyncOp>([&](auto) {
         return assembly("fence.proxy.async.shared::cta;", "~{memory}", {}, {}),
                success();

@@ -59,6 +59,7 @@ private:
   mlir::LogicalResult emitFor(mlir::scf::ForOp loop);
   mlir::LogicalResult emitIf(mlir::scf::IfOp branch);
   mlir::LogicalResult emitYield(mlir::scf::YieldOp yield);
+  mlir::LogicalResult emitRole(RoleOp role);
   Values expand(mlir::ValueRange values);
   void expandTypes(mlir::TypeRange types,
                    llvm::SmallVectorImpl<mlir::Type> &expanded);
@@ -120,6 +121,7 @@ private:
 
   // Synchronisation.cpp.
   void emitBarrier(BarrierOp op);
+  void emitArrive(ArriveOp op);
   void emitVote(VoteOp op);
 
   // Small things.
@@ -144,9 +146,13 @@ private:
   mlir::IRMapping scalars;
   llvm::DenseMap<mlir::Value, Values> tiles;
   llvm::DenseMap<mlir::Value, GlobalMatrix> globals;
-  mlir::Value lane, warp, thread; // index
-  mlir::Value length, part;       // index
-  mlir::Value sharedBase;         // !llvm.ptr<3>
+  mlir::Value lane; // index
+  /// The number of the warp, and of the thread, in its role; how many warps the
+  /// role has. Outside roles, those of the block.
+  mlir::Value warp, thread; // index
+  int64_t numWarps = 0;
+  mlir::Value length, position, part; // index
+  mlir::Value sharedBase;             // !llvm.ptr<3>
   int64_t sharedBytes = 0;
 };
 

@@ -23,6 +23,12 @@ void ProgramEmitter::emitBarrier(BarrierOp op) {
   assembly("bar.sync $0, $1;", "r,r,~{memory}", {id, threads}, {});
 }
 
+void ProgramEmitter::emitArrive(ArriveOp op) {
+  Value id = toI32(scalars.lookupOrDefault(op.getId()));
+  Value threads = i32(32 * static_cast<int64_t>(op.getWarps()));
+  assembly("bar.arrive $0, $1;", "r,r,~{memory}", {id, threads}, {});
+}
+
 void ProgramEmitter::emitVote(VoteOp op) {
   bool all = op.getKind() == VoteKind::All;
   Value own;
@@ -35,13 +41,15 @@ void ProgramEmitter::emitVote(VoteOp op) {
       own = arith::OrIOp::create(builder, loc, own, value);
   }
   own = arith::ExtUIOp::create(builder, loc, builder.getI32Type(), own);
-  StringRef text =
-      all ? "{ .reg .pred p, q; setp.ne.b32 p, $1, 0; "
-            "barrier.cta.red.and.pred q, 0, p; selp.b32 $0, 1, 0, q; }"
-          : "{ .reg .pred p, q; setp.ne.b32 p, $1, 0; "
-            "barrier.cta.red.or.pred q, 0, p; selp.b32 $0, 1, 0, q; }";
-  Value voted =
-      assembly(text, "=r,r,~{memory}", own, builder.getI32Type()).front();
+  Value id = op.getId() ? toI32(scalars.lookupOrDefault(op.getId())) : i32(0);
+  auto asked = op.getWarps() ? static_cast<int64_t>(*op.getWarps()) : numWarps;
+  std::string text =
+      (Twine("{ .reg .pred p, q; setp.ne.b32 p, $1, 0; barrier.cta.red.") +
+       (all ? "and" : "or") + ".pred q, $2, $3, p; selp.b32 $0, 1, 0, q; }")
+          .str();
+  Value voted = assembly(text, "=r,r,r,r,~{memory}", {own, id, i32(32 * asked)},
+                         builder.getI32Type())
+                    .front();
   Value result = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ne,
                                        voted, i32(0));
   scalars.map(op.getResult(), result);

@@ -4,7 +4,7 @@
 
 // The kernel's parameters; offsets and slots may be null.
 // CHECK-LABEL: llvm.func @copies(
-// CHECK-SAME:    %arg0: !llvm.ptr<1>, %arg1: !llvm.ptr<1>, %arg2: i64, %arg3: i32, %arg4: !llvm.ptr<1>, %arg5: i64,
+// CHECK-SAME:    %arg0: !llvm.ptr<1>, %arg1: !llvm.ptr<1>, %arg2: !llvm.ptr<1>, %arg3: i64, %arg4: i32, %arg5: !llvm.ptr<1>, %arg6: i64,
 // CHECK-SAME:    larc.shared_bytes = 17408
 // CHECK-SAME:    nvvm.kernel
 // CHECK-SAME:    nvvm.reqntid = array<i32: 256, 1, 1>
@@ -79,5 +79,21 @@ tile.program @products() warps 4 {
     tile.yield %big : i1
   }
   %v = tile.vote all %p : !tile.reg<16x8xi1, acc>
+  tile.return
+}
+
+// CHECK-LABEL: llvm.func @roles(
+tile.program @roles() warps 16 {
+  %one = arith.constant 1 : index
+  // CHECK: nvvm.setmaxregister decrease 40
+  // CHECK: "bar.arrive $0, $1;"
+  tile.role first 0 warps 4 registers 40 {
+    tile.arrive id %one warps 8
+  }
+  // CHECK: nvvm.setmaxregister increase 240
+  // CHECK: "bar.sync $0, $1;"
+  tile.role first 4 warps 4 registers 240 {
+    tile.barrier id %one warps 8
+  }
   tile.return
 }

@@ -414,3 +414,60 @@ tile.program @slice_end() warps 4 {
   %y = tile.slice %x[0, 16] : !tile.reg<16x16xf32, acc> -> !tile.reg<16x8xf32, acc>
   tile.return
 }
+
+// -----
+
+tile.program @role_warps() warps 4 {
+  // expected-error @below {{expected warps of the program's 4, found 2 to 5}}
+  tile.role first 2 warps 4 {
+  }
+  tile.return
+}
+
+// -----
+
+tile.program @role_groups() warps 4 {
+  // expected-error @below {{registers are given to groups of four warps}}
+  tile.role first 0 warps 2 registers 40 {
+  }
+  tile.return
+}
+
+// -----
+
+tile.program @role_registers() warps 4 {
+  // expected-error @below {{expected 24 to 240 registers in steps of 8, found 36}}
+  tile.role first 0 warps 4 registers 36 {
+  }
+  tile.return
+}
+
+// -----
+
+tile.program @role_barrier() warps 4 {
+  tile.role first 0 warps 4 {
+    // expected-error @below {{the warps of a role meet at a barrier with an id}}
+    tile.barrier
+  }
+  tile.return
+}
+
+// -----
+
+tile.program @arrive() warps 4 {
+  %id = arith.constant 1 : index
+  // expected-error @below {{expected at least one warp, found 0}}
+  tile.arrive id %id warps 0
+  tile.return
+}
+
+// -----
+
+tile.program @vote_among() warps 4 {
+  %t = arith.constant true
+  %id = arith.constant 1 : index
+  %p = tile.splat %t : !tile.reg<16x8xi1, acc>
+  // expected-error @below {{expected at least one warp, found 0}}
+  %v = tile.vote any %p id %id warps 0 : !tile.reg<16x8xi1, acc>
+  tile.return
+}

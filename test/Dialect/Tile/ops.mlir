@@ -110,3 +110,18 @@ tile.program @products() warps 4 {
   %h = tile.wgmma_wait %g pending 0 : !tile.flight<16x64xf32, acc>
   tile.return
 }
+
+// CHECK-LABEL: tile.program @roles() warps 8
+tile.program @roles() warps 8 {
+  %one = arith.constant 1 : index
+  // CHECK: tile.role first 0 warps 4 registers 40 {
+  tile.role first 0 warps 4 registers 40 {
+    // CHECK: tile.arrive id %{{.*}} warps 8
+    tile.arrive id %one warps 8
+  }
+  // CHECK: tile.role first 4 warps 4 {
+  tile.role first 4 warps 4 {
+    tile.barrier id %one warps 8
+  }
+  tile.return
+}

@@ -167,18 +167,49 @@ LogicalResult CopyAsyncOp::verify() {
 // Meeting of warps
 //===----------------------------------------------------------------------===//
 
-LogicalResult BarrierOp::verify() {
-  if (static_cast<bool>(getId()) != getWarps().has_value())
-    return emitOpError("a barrier with an id has a number of warps");
-  if (getWarps() && *getWarps() < 1)
-    return emitOpError("expected at least one warp, found ") << *getWarps();
+/// Barriers among some warps have an id and a count; all others are the
+/// block's, which the warps of a role do not meet at alone.
+static LogicalResult verifyMeeting(Operation *op, Value id,
+                                   std::optional<uint64_t> warps) {
+  if (static_cast<bool>(id) != warps.has_value())
+    return op->emitOpError("a barrier with an id has a number of warps");
+  if (!id && op->getParentOfType<RoleOp>())
+    return op->emitOpError("the warps of a role meet at a barrier with an id");
+  if (warps && *warps < 1)
+    return op->emitOpError("expected at least one warp, found ") << *warps;
   return success();
+}
+
+LogicalResult BarrierOp::verify() {
+  return verifyMeeting(*this, getId(), getWarps());
+}
+
+LogicalResult ArriveOp::verify() {
+  return verifyMeeting(*this, getId(), getWarps());
 }
 
 LogicalResult VoteOp::verify() {
   if (!getPredicate().getType().getElementType().isInteger(1))
     return emitOpError("expected a predicate, found ")
            << getPredicate().getType();
+  return verifyMeeting(*this, getId(), getWarps());
+}
+
+LogicalResult RoleOp::verify() {
+  auto warps = static_cast<int64_t>(getWarps());
+  auto first = static_cast<int64_t>(getFirst());
+  auto all =
+      static_cast<int64_t>((*this)->getParentOfType<ProgramOp>().getWarps());
+  if (first < 0 || warps < 1 || first + warps > all)
+    return emitOpError("expected warps of the program's ")
+           << all << ", found " << first << " to " << first + warps - 1;
+  if (!getRegisters())
+    return success();
+  if (first % 4 != 0 || warps % 4 != 0)
+    return emitOpError("registers are given to groups of four warps");
+  if (*getRegisters() < 24 || *getRegisters() > 240 || *getRegisters() % 8 != 0)
+    return emitOpError("expected 24 to 240 registers in steps of 8, found ")
+           << *getRegisters();
   return success();
 }
 

@@ -71,6 +71,34 @@ def Tile_ProgramOp : Tile_Op<"program", [
   }];
 }
 
+def Tile_RoleOp : Tile_Op<"role", [
+    HasParent<"ProgramOp">, RecursiveMemoryEffects,
+    SingleBlockImplicitTerminator<"YieldOp">]> {
+  let summary = "what some warps of the block do apart from the others";
+  let description = [{
+    Warps `first` to `first + warps - 1` run the region, the others pass it by. In it `tile.warp` counts from 0,
+    asynchronous copies are divided among the role's warps, and barriers have ids. Warps of different roles run at the same
+    time and meet at barriers by `tile.arrive` and `tile.barrier`.
+
+    `registers` is how many registers each lane may have: roles with few leave theirs to those with many. It is
+    asked of groups of four warps.
+
+    Example:
+
+    ```mlir
+    tile.role first 8 warps 8 registers 168 {
+      ...
+    }
+    ```
+  }];
+  let arguments = (ins I64Attr:$first, I64Attr:$warps, OptionalAttr<I64Attr>:$registers);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = [{
+    `first` $first `warps` $warps (`registers` $registers^)? $body attr-dict
+  }];
+  let hasVerifier = 1;
+}
+
 def Tile_ReturnOp : Tile_Op<"return", [Pure, Terminator, HasParent<"ProgramOp">]> {
   let summary = "ends a program";
   let description = [{
@@ -292,6 +320,23 @@ def Tile_BarrierOp : Tile_SyncOp<"barrier"> {
   let hasVerifier = 1;
 }
 
+def Tile_ArriveOp : Tile_SyncOp<"arrive"> {
+  let summary = "comes to a barrier without waiting there";
+  let description = [{
+    The warp counts among those that a `tile.barrier` of the same id and number of warps waits for: what it wrote
+    before is seen by those that waited.
+
+    Example:
+
+    ```mlir
+    tile.arrive id %id warps 16
+    ```
+  }];
+  let arguments = (ins Index:$id, I64Attr:$warps);
+  let assemblyFormat = "`id` $id `warps` $warps attr-dict";
+  let hasVerifier = 1;
+}
+
 def Tile_FenceAsyncOp : Tile_SyncOp<"fence_async"> {
   let summary = "orders the lane's writes to shared memory before the matrix unit's reads";
   let description = [{
@@ -311,7 +356,7 @@ def Tile_VoteOp : Tile_SyncOp<"vote"> {
   let summary = "asks whether a predicate holds everywhere in the block";
   let description = [{
     Whether all elements (`all`), or any of them, of all the block's warps are true. It is a barrier of the
-    block too.
+    block too. Given an `id` and a number of warps, so many are asked.
 
     Example:
 
@@ -319,9 +364,12 @@ def Tile_VoteOp : Tile_SyncOp<"vote"> {
     %safe = tile.vote all %bounded : !tile.reg<1x16xi1, cols acc>
     ```
   }];
-  let arguments = (ins Tile_VoteKind:$kind, Tile_RegType:$predicate);
+  let arguments = (ins Tile_VoteKind:$kind, Tile_RegType:$predicate,
+                       Optional<Index>:$id, OptionalAttr<I64Attr>:$warps);
   let results = (outs I1:$result);
-  let assemblyFormat = "$kind $predicate attr-dict `:` type($predicate)";
+  let assemblyFormat = [{
+    $kind $predicate (`id` $id^ `warps` $warps)? attr-dict `:` type($predicate)
+  }];
   let hasVerifier = 1;
 }
 
@@ -389,7 +437,7 @@ def Tile_MapOp : Tile_Op<"map", [
     "::llvm::function_ref<::llvm::SmallVector<::mlir::Value>(::mlir::OpBuilder &, ::mlir::Location, ::mlir::ValueRange)>":$body)>];
 }
 
-def Tile_YieldOp : Tile_Op<"yield", [Pure, Terminator, HasParent<"MapOp">]> {
+def Tile_YieldOp : Tile_Op<"yield", [Pure, Terminator, ParentOneOf<["MapOp", "RoleOp"]>]> {
   let summary = "ends a region with its elements";
   let description = [{
     Example:
