@@ -194,8 +194,9 @@ FailureOr<AxisPlaces> Placement::find() {
   if (std::optional<AxisPlaces> places = colour(loops))
     return *places;
   // One loop more, over the shortest axis that helps; else two.
-  llvm::stable_sort(candidates, [&](StringAttr lhs, StringAttr rhs) {
-    return *recurrence.getAxisSize(lhs) < *recurrence.getAxisSize(rhs);
+  llvm::sort(candidates, [&](StringAttr lhs, StringAttr rhs) {
+    return std::pair(*recurrence.getAxisSize(lhs), lhs.getValue()) <
+           std::pair(*recurrence.getAxisSize(rhs), rhs.getValue());
   });
   for (StringAttr first : candidates) {
     AxisSet more = loops;

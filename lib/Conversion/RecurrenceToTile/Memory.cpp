@@ -89,12 +89,10 @@ StepTiles::Access StepTiles::getAccess(const MemoryView &view,
     if (axis.colStep != 0)
       access.col = add(access.col, scale(bound->second, axis.colStep));
   }
-  unsigned alongRows = 0;
   Value firstRow = access.row;
   for (const MemoryView::Axis &axis : free) {
     bool inRows = axis.rowStep == 1 && axis.colStep == 0;
     bool inCols = axis.rowStep == 0 && axis.colStep == 1;
-    alongRows += inRows ? 1 : 0;
     // Two axes in one row of memory: the outer one is no step of one.
     if (!inRows && !inCols) {
       access.scattered = axis.name;
@@ -193,7 +191,7 @@ void StepTiles::storeValue(Value value, const MemoryView &view) {
     if (plan.getPlace(axis) == AxisPlace::Loop)
       loops.push_back(axis);
   // Axes in the order of memory: the outermost first.
-  llvm::stable_sort(loops, [&](StringAttr lhs, StringAttr rhs) {
+  llvm::sort(loops, [&](StringAttr lhs, StringAttr rhs) {
     auto reach = [&](StringAttr name) {
       const auto *axis = llvm::find_if(
           view.axes, [&](const auto &axis) { return axis.name == name; });
@@ -233,11 +231,11 @@ MemoryView StepTiles::allocateShared(ArrayRef<StringAttr> axes) {
   MemoryView view;
   view.row = view.col = index(0);
   // Columns of tiles are columns of the memory.
-  SmallVector<StringAttr> order(axes);
-  llvm::stable_sort(order, [&](StringAttr lhs, StringAttr rhs) {
-    return plan.getPlace(lhs) != AxisPlace::Cols &&
-           plan.getPlace(rhs) == AxisPlace::Cols;
-  });
+  SmallVector<StringAttr> order;
+  for (bool isCols : {false, true})
+    for (StringAttr axis : axes)
+      if ((plan.getPlace(axis) == AxisPlace::Cols) == isCols)
+        order.push_back(axis);
   int64_t cols = order.empty() ? 1 : plan.getSize(order.back());
   int64_t rows = 1;
   if (!order.empty())

@@ -124,14 +124,14 @@ MemoryView TokenProgram::viewArgument(StepTiles &step, unsigned number,
   int64_t rowStep = 1, colStep = 1;
   for (auto [i, axis] : llvm::enumerate(llvm::reverse(argument.axes))) {
     bool inRows = !isToken && i > 0;
-    int64_t &step_ = inRows ? rowStep : colStep;
-    view.axes.push_back({axis, inRows ? step_ : 0, inRows ? 0 : step_});
+    int64_t &distance = inRows ? rowStep : colStep;
+    view.axes.push_back({axis, inRows ? distance : 0, inRows ? 0 : distance});
     if (axis == plan.splitAxis) {
       Value offset = arith::MulIOp::create(
-          builder, loc, part, step.index(plan.getSize(axis) * step_));
+          builder, loc, part, step.index(plan.getSize(axis) * distance));
       (inRows ? view.row : view.col) = offset;
     }
-    step_ *= plan.getTensorSize(axis);
+    distance *= plan.getTensorSize(axis);
   }
   return view;
 }

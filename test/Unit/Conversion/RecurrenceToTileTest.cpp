@@ -119,8 +119,8 @@ TensorMap RecurrenceToTileTest::runTiles(Problem &problem, const Case &given) {
     if (initial)
       values = getValues(*initial);
     else
-      std::fill(values.begin(), values.end(),
-                decl.getInit() ? decl.getInit().getValueAsDouble() : 0);
+      llvm::fill(values,
+                 decl.getInit() ? decl.getInit().getValueAsDouble() : 0);
     DType type = given.stateType == "bf16" ? DType::BF16 : DType::F32;
     memory =
         llvm::cantFail(Tensor::fromValues(type, memory.getShape(), values));
