@@ -181,6 +181,7 @@ void TokenProgram::build(Operation *before, StringRef name) {
                               TypeAttr::get(builder.getFunctionType(types, {})),
                               builder.getI64IntegerAttr(plan.warps),
                               builder.getI64IntegerAttr(plan.parts),
+                              builder.getI64IntegerAttr(plan.resident),
                               builder.getArrayAttr(attributes), ArrayAttr());
   Block *body = builder.createBlock(&program.getBody(), {}, types,
                                     SmallVector<Location>(types.size(), loc));

@@ -22,6 +22,9 @@ using tile::RegType;
 static constexpr int64_t fewRegisters = 40, manyRegisters = 80,
                          mostRegisters = 128;
 static constexpr int64_t usualWarps = 8, mostWarps = 16;
+/// Since compute capability 3.0 (CUDA programming guide, table of technical
+/// specifications).
+static constexpr int64_t multiprocessorRegisters = 65536;
 /// No axis may be longer: shared memory holds a vector of it for each warp.
 static constexpr int64_t longestAxis = 1024;
 
@@ -231,6 +234,10 @@ LogicalResult TilePlan::chooseWarps() {
   while (warps < mostWarps && countStateRegisters() > manyRegisters)
     warps *= 2;
   int64_t registers = countStateRegisters();
+  // While one block waits for its state another can compute, if two of them
+  // leave a lane four times the registers of its state.
+  if (64 * warps * 4 * registers <= multiprocessorRegisters)
+    resident = 2;
   if (registers <= mostRegisters)
     return success();
   return recurrence.emitError()

@@ -41,6 +41,8 @@ public:
   AxisPlaces places;
   tile::LayoutAttr cell;
   int64_t warps = 1;
+  /// Blocks that shall run on one multiprocessor at a time.
+  int64_t resident = 1;
   /// The axis whose columns are cut into parts, or null, and the parts.
   mlir::StringAttr splitAxis;
   int64_t parts = 1;

@@ -298,8 +298,9 @@ FailureOr<LLVM::LLVMFuncOp> ProgramEmitter::emit(LLVM::GlobalOp shared) {
   kernel->setAttr(NVVM::NVVMDialect::getReqntidAttrName(),
                   builder.getDenseI32ArrayAttr(
                       {static_cast<int32_t>(32 * program.getWarps()), 1, 1}));
-  kernel->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(),
-                  builder.getI32IntegerAttr(1));
+  kernel->setAttr(
+      NVVM::NVVMDialect::getMinctasmAttrName(),
+      builder.getI32IntegerAttr(static_cast<int32_t>(program.getResident())));
 
   OpBuilder::InsertionGuard guard(builder);
   Block *entry = kernel.addEntryBlock(builder);

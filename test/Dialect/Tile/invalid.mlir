@@ -14,6 +14,13 @@ tile.program @parts() warps 1 parts 0 {
 
 // -----
 
+// expected-error @below {{expected resident blocks of 64 warps in all, found 3 of 32}}
+tile.program @resident() warps 32 resident 3 {
+  tile.return
+}
+
+// -----
+
 // expected-error @below {{a program has no results}}
 tile.program @results() -> f32 warps 1 {
   tile.return

@@ -111,8 +111,8 @@ tile.program @products() warps 4 {
   tile.return
 }
 
-// CHECK-LABEL: tile.program @roles() warps 8
-tile.program @roles() warps 8 {
+// CHECK-LABEL: tile.program @roles() warps 8 resident 2
+tile.program @roles() warps 8 resident 2 {
   %one = arith.constant 1 : index
   // CHECK: tile.role first 0 warps 4 registers 40 {
   tile.role first 0 warps 4 registers 40 {

@@ -28,7 +28,7 @@ ParseResult ProgramOp::parse(OpAsmParser &parser, OperationState &result) {
   SmallVector<Type> resultTypes;
   SmallVector<DictionaryAttr> resultAttrs;
   bool isVariadic = false;
-  int64_t warps = 0, parts = 1;
+  int64_t warps = 0, parts = 1, resident = 1;
   if (parser.parseSymbolName(name, getSymNameAttrName(result.name),
                              result.attributes) ||
       function_interface_impl::parseFunctionSignatureWithArguments(
@@ -38,6 +38,9 @@ ParseResult ProgramOp::parse(OpAsmParser &parser, OperationState &result) {
     return failure();
   if (succeeded(parser.parseOptionalKeyword("parts")) &&
       parser.parseInteger(parts))
+    return failure();
+  if (succeeded(parser.parseOptionalKeyword("resident")) &&
+      parser.parseInteger(resident))
     return failure();
   if (parser.parseOptionalAttrDictWithKeyword(result.attributes))
     return failure();
@@ -53,6 +56,8 @@ ParseResult ProgramOp::parse(OpAsmParser &parser, OperationState &result) {
                       builder.getI64IntegerAttr(warps));
   result.addAttribute(getPartsAttrName(result.name),
                       builder.getI64IntegerAttr(parts));
+  result.addAttribute(getResidentAttrName(result.name),
+                      builder.getI64IntegerAttr(resident));
   call_interface_impl::addArgAndResultAttrs(
       builder, result, arguments, resultAttrs, getArgAttrsAttrName(result.name),
       getResAttrsAttrName(result.name));
@@ -69,10 +74,13 @@ void ProgramOp::print(OpAsmPrinter &printer) {
   printer << " warps " << getWarps();
   if (getParts() != 1)
     printer << " parts " << getParts();
+  if (getResident() != 1)
+    printer << " resident " << getResident();
   printer.printOptionalAttrDictWithKeyword(
       (*this)->getAttrs(),
       {getSymNameAttrName(), getFunctionTypeAttrName(), getWarpsAttrName(),
-       getPartsAttrName(), getArgAttrsAttrName(), getResAttrsAttrName()});
+       getPartsAttrName(), getResidentAttrName(), getArgAttrsAttrName(),
+       getResAttrsAttrName()});
   printer << " ";
   printer.printRegion(getBody(), /*printEntryBlockArgs=*/false);
 }
@@ -82,6 +90,9 @@ LogicalResult ProgramOp::verify() {
     return emitOpError("expected 1 to 32 warps, found ") << getWarps();
   if (getParts() < 1)
     return emitOpError("expected at least one part, found ") << getParts();
+  if (getResident() < 1 || getResident() * getWarps() > 64)
+    return emitOpError("expected resident blocks of 64 warps in all, found ")
+           << getResident() << " of " << getWarps();
   if (!getResultTypes().empty())
     return emitOpError("a program has no results");
   for (auto [index, type] : llvm::enumerate(getArgumentTypes())) {

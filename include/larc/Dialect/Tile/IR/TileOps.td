@@ -39,7 +39,8 @@ def Tile_ProgramOp : Tile_Op<"program", [
   let description = [{
     A block of `warps` warps, all of which run the body. A grid has such a block for every
     sequence, every head and every one of `parts` parts into which the work of a head is cut
-    (`tile.part` says which). Arguments are what the block sees of the tensors; each has an attribute
+    (`tile.part` says which). `resident` blocks shall fit on one multiprocessor at a time, which bounds the
+    registers of each. Arguments are what the block sees of the tensors; each has an attribute
     `tile.argument` that says what it is to the recurrence: an operand, a constant, an initial or a final
     state, or an output. A state may be read and written in place: its `initial` and its `final` argument may
     be the same memory.
@@ -58,6 +59,7 @@ def Tile_ProgramOp : Tile_Op<"program", [
   let arguments = (ins
     SymbolNameAttr:$sym_name, TypeAttrOf<FunctionType>:$function_type,
     I64Attr:$warps, DefaultValuedAttr<I64Attr, "1">:$parts,
+    DefaultValuedAttr<I64Attr, "1">:$resident,
     OptionalAttr<DictArrayAttr>:$arg_attrs, OptionalAttr<DictArrayAttr>:$res_attrs);
   let regions = (region AnyRegion:$body);
   let hasCustomAssemblyFormat = 1;
