@@ -29,8 +29,7 @@ static bool isDecay(Value x) {
   return neg && neg.getOperand().getDefiningOp<math::AbsFOp>();
 }
 
-/// The value of `op` as a polynomial, or null if the C library is to be called.
-static Value expand(OpBuilder &builder, Operation *op) {
+Value larc::buildPolynomial(OpBuilder &builder, Operation *op) {
   if (op->getNumOperands() != 1 || op->getNumResults() != 1)
     return {};
   Value x = op->getOperand(0);
@@ -70,7 +69,7 @@ struct ExpandVectorMathPass
     // Backwards: of what a function takes its operand is still to be seen.
     for (Operation *op : llvm::reverse(functions)) {
       OpBuilder builder(op);
-      if (Value value = expand(builder, op)) {
+      if (Value value = buildPolynomial(builder, op)) {
         op->getResult(0).replaceAllUsesWith(value);
         op->erase();
       }

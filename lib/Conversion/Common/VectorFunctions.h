@@ -44,6 +44,10 @@ mlir::Value buildLog1p(mlir::OpBuilder &builder, mlir::Location loc,
 mlir::Value buildErf(mlir::OpBuilder &builder, mlir::Location loc,
                      mlir::Value x);
 
+/// What the `math` operation `op` becomes: one of these, or null where none
+/// stands for it in its type.
+mlir::Value buildPolynomial(mlir::OpBuilder &builder, mlir::Operation *op);
+
 } // namespace larc
 
 #endif // LARC_LIB_CONVERSION_COMMON_VECTORFUNCTIONS_H

@@ -67,17 +67,7 @@ static Value expand(OpBuilder &builder, Operation *op) {
     return callUnit(builder, loc, "llvm.nvvm.ex2.approx.ftz.f", x);
   if (isa<math::RsqrtOp>(op))
     return callUnit(builder, loc, "llvm.nvvm.rsqrt.approx.ftz.f", x);
-  if (isa<math::ExpM1Op>(op))
-    return buildExpm1(builder, loc, x);
-  if (isa<math::TanhOp>(op))
-    return buildTanh(builder, loc, x);
-  if (isa<math::LogOp>(op))
-    return buildLog(builder, loc, x);
-  if (isa<math::Log1pOp>(op))
-    return buildLog1p(builder, loc, x);
-  if (isa<math::ErfOp>(op))
-    return buildErf(builder, loc, x);
-  return {};
+  return buildPolynomial(builder, op);
 }
 
 namespace {

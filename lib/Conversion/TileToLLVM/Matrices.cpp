@@ -110,7 +110,18 @@ static bool isRegular(const MatrixGroup &group) {
          at[3].second == at[1].second + at[2].second - at[0].second;
 }
 
-std::optional<Values> ProgramEmitter::loadMatrices(LoadOp op, RegType type) {
+namespace {
+/// How a tile is moved as 8x8 matrices.
+struct MatrixPlan {
+  SharedType memory;
+  SmallVector<MatrixGroup> groups;
+  NVVM::MMALayout layout;
+};
+} // namespace
+
+/// The plan of a load or store, if type and layouts allow one.
+template <typename AccessOp>
+static std::optional<MatrixPlan> planMatrices(AccessOp op, RegType type) {
   auto shared = dyn_cast<SharedType>(op.getMemory().getType());
   std::optional<unsigned> pair = getPairDimension(type.getLayout());
   if (!shared || !pair || op.getBelow() ||
@@ -124,12 +135,21 @@ std::optional<Values> ProgramEmitter::loadMatrices(LoadOp op, RegType type) {
   // A row in memory is a row of a matrix where pairs lie along memory's
   // columns.
   bool pairsAlongMemory = (*pair == 1) != transposed;
+  return MatrixPlan{shared, std::move(groups),
+                    pairsAlongMemory ? NVVM::MMALayout::row
+                                     : NVVM::MMALayout::col};
+}
+
+std::optional<Values> ProgramEmitter::loadMatrices(LoadOp op, RegType type) {
+  std::optional<MatrixPlan> plan = planMatrices(op, type);
+  if (!plan)
+    return std::nullopt;
   Type word = builder.getI32Type();
   Values components;
-  for (const MatrixGroup &group : groups) {
+  for (const MatrixGroup &group : plan->groups) {
     LaneOffsets offsets = getRowOffsets(builder, loc, lane, group);
     Value address =
-        getSharedAddress(shared, scalars.lookupOrDefault(op.getMemory()),
+        getSharedAddress(plan->memory, scalars.lookupOrDefault(op.getMemory()),
                          scalars.lookupOrDefault(op.getRow()),
                          scalars.lookupOrDefault(op.getCol()), offsets,
                          group.places[0].first, group.places[0].second);
@@ -139,7 +159,7 @@ std::optional<Values> ProgramEmitter::loadMatrices(LoadOp op, RegType type) {
           builder.getContext(), SmallVector<Type>(group.count, word));
     Value loaded = NVVM::LdMatrixOp::create(
         builder, loc, result, address, static_cast<uint32_t>(group.count),
-        pairsAlongMemory ? NVVM::MMALayout::row : NVVM::MMALayout::col,
+        plan->layout,
         NVVM::LdStMatrixShapeAttr::get(builder.getContext(), 8, 8),
         NVVM::LdStMatrixEltType::B16);
     for (int64_t i = 0; i < group.count; ++i) {
@@ -156,21 +176,13 @@ std::optional<Values> ProgramEmitter::loadMatrices(LoadOp op, RegType type) {
 
 bool ProgramEmitter::storeMatrices(StoreOp op, RegType type,
                                    ArrayRef<Value> values) {
-  auto shared = dyn_cast<SharedType>(op.getMemory().getType());
-  std::optional<unsigned> pair = getPairDimension(type.getLayout());
-  if (!shared || !pair || op.getBelow() ||
-      type.getElementType().getIntOrFloatBitWidth() != 16 ||
-      !isAligned(shared, getKnownDivisor(op.getCol())))
+  std::optional<MatrixPlan> plan = planMatrices(op, type);
+  if (!plan)
     return false;
-  bool transposed = op.getTransposed();
-  SmallVector<MatrixGroup> groups = getGroups(type, transposed);
-  if (!llvm::all_of(groups, isRegular))
-    return false;
-  bool pairsAlongMemory = (*pair == 1) != transposed;
-  for (const MatrixGroup &group : groups) {
+  for (const MatrixGroup &group : plan->groups) {
     LaneOffsets offsets = getRowOffsets(builder, loc, lane, group);
     Value address =
-        getSharedAddress(shared, scalars.lookupOrDefault(op.getMemory()),
+        getSharedAddress(plan->memory, scalars.lookupOrDefault(op.getMemory()),
                          scalars.lookupOrDefault(op.getRow()),
                          scalars.lookupOrDefault(op.getCol()), offsets,
                          group.places[0].first, group.places[0].second);
@@ -179,8 +191,7 @@ bool ProgramEmitter::storeMatrices(StoreOp op, RegType type,
       words.push_back(
           LLVM::BitcastOp::create(builder, loc, builder.getI32Type(), value));
     NVVM::StMatrixOp::create(
-        builder, loc, address, words,
-        pairsAlongMemory ? NVVM::MMALayout::row : NVVM::MMALayout::col,
+        builder, loc, address, words, plan->layout,
         NVVM::LdStMatrixShapeAttr::get(builder.getContext(), 8, 8),
         NVVM::LdStMatrixEltType::B16);
   }

@@ -293,6 +293,29 @@ static SmallVector<Access> getAccesses(RegType type, int64_t width,
   return accesses;
 }
 
+template <typename AccessOp>
+ProgramEmitter::Place
+ProgramEmitter::locate(AccessOp op, RegType type, const LaneOffsets &offsets,
+                       int64_t addRow, int64_t addCol, int64_t width) {
+  Value row = scalars.lookupOrDefault(op.getRow());
+  Value col = scalars.lookupOrDefault(op.getCol());
+  if (auto shared = dyn_cast<SharedType>(op.getMemory().getType()))
+    return {getSharedAddress(shared, scalars.lookupOrDefault(op.getMemory()),
+                             row, col, offsets, addRow, addCol),
+            {}};
+  auto global = cast<GlobalType>(op.getMemory().getType());
+  row = add(add(row, offsets.row), index(addRow));
+  col = add(add(col, offsets.col), index(addCol));
+  Value below =
+      op.getBelow() ? scalars.lookupOrDefault(op.getBelow()) : Value();
+  int64_t span = op.getTransposed() ? type.getRows() : type.getCols();
+  Value predicate = getPredicate(global, row, col, below, width,
+                                 areColsInside(global, op.getCol(), span));
+  return {getGlobalAddress(globals.at(op.getMemory()), type.getElementType(),
+                           row, col),
+          predicate};
+}
+
 void ProgramEmitter::emitLoad(LoadOp op) {
   RegType type = op.getType();
   if (std::optional<Values> components = loadMatrices(op, type)) {
@@ -301,32 +324,14 @@ void ProgramEmitter::emitLoad(LoadOp op) {
   }
   bool transposed = op.getTransposed();
   Type element = type.getElementType();
-  Value row = scalars.lookupOrDefault(op.getRow());
-  Value col = scalars.lookupOrDefault(op.getCol());
   LaneOffsets offsets = getLaneOffsets(type, transposed);
   int64_t width = getVectorWidth(type, op.getMemory().getType(), op.getRow(),
                                  op.getCol(), transposed);
   Type vector = width == 1 ? element : VectorType::get(width, element);
   Values registers;
   for (const Access &access : getAccesses(type, width, transposed)) {
-    Value address, predicate;
-    if (auto shared = dyn_cast<SharedType>(op.getMemory().getType())) {
-      address =
-          getSharedAddress(shared, scalars.lookupOrDefault(op.getMemory()), row,
-                           col, offsets, access.row, access.col);
-    } else {
-      auto global = cast<GlobalType>(op.getMemory().getType());
-      Value atRow = add(add(row, offsets.row), index(access.row));
-      Value atCol = add(add(col, offsets.col), index(access.col));
-      Value below =
-          op.getBelow() ? scalars.lookupOrDefault(op.getBelow()) : Value();
-      int64_t span = transposed ? type.getRows() : type.getCols();
-      predicate = getPredicate(global, atRow, atCol, below, width,
-                               areColsInside(global, op.getCol(), span));
-      address =
-          getGlobalAddress(globals.at(op.getMemory()), element, atRow, atCol);
-    }
-    Value loaded = loadVector(address, vector, predicate);
+    Place place = locate(op, type, offsets, access.row, access.col, width);
+    Value loaded = loadVector(place.address, vector, place.predicate);
     if (width == 1)
       registers.push_back(loaded);
     else
@@ -342,8 +347,6 @@ void ProgramEmitter::emitStore(StoreOp op) {
   if (storeMatrices(op, type, tiles.at(op.getValue())))
     return;
   bool transposed = op.getTransposed();
-  Value row = scalars.lookupOrDefault(op.getRow());
-  Value col = scalars.lookupOrDefault(op.getCol());
   LaneOffsets offsets = getLaneOffsets(type, transposed);
   int64_t width = getVectorWidth(type, op.getMemory().getType(), op.getRow(),
                                  op.getCol(), transposed);
@@ -351,24 +354,8 @@ void ProgramEmitter::emitStore(StoreOp op) {
   for (const Access &access : getAccesses(type, width, transposed)) {
     Value value =
         join(builder, loc, ArrayRef<Value>(registers).slice(access.reg, width));
-    if (auto shared = dyn_cast<SharedType>(op.getMemory().getType())) {
-      Value address =
-          getSharedAddress(shared, scalars.lookupOrDefault(op.getMemory()), row,
-                           col, offsets, access.row, access.col);
-      storeVector(address, value, {});
-      continue;
-    }
-    auto global = cast<GlobalType>(op.getMemory().getType());
-    Value atRow = add(add(row, offsets.row), index(access.row));
-    Value atCol = add(add(col, offsets.col), index(access.col));
-    Value below =
-        op.getBelow() ? scalars.lookupOrDefault(op.getBelow()) : Value();
-    int64_t span = transposed ? type.getRows() : type.getCols();
-    Value predicate = getPredicate(global, atRow, atCol, below, width,
-                                   areColsInside(global, op.getCol(), span));
-    storeVector(getGlobalAddress(globals.at(op.getMemory()),
-                                 type.getElementType(), atRow, atCol),
-                value, predicate);
+    Place place = locate(op, type, offsets, access.row, access.col, width);
+    storeVector(place.address, value, place.predicate);
   }
 }
 

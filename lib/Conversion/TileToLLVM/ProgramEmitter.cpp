@@ -153,6 +153,28 @@ void ProgramEmitter::setTile(Value tile, ArrayRef<Value> registers) {
 // The kernel
 //===----------------------------------------------------------------------===//
 
+Value ProgramEmitter::loadListed(Value list, Value at, Value otherwise) {
+  Type element = otherwise.getType();
+  Value null = LLVM::ZeroOp::create(builder, loc, list.getType());
+  Value given =
+      LLVM::ICmpOp::create(builder, loc, LLVM::ICmpPredicate::ne, list, null);
+  auto loaded = scf::IfOp::create(
+      builder, loc, given,
+      [&](OpBuilder &, Location) {
+        Value address =
+            LLVM::GEPOp::create(builder, loc, list.getType(), element, list,
+                                ArrayRef<LLVM::GEPArg>{at});
+        Value number =
+            LLVM::LoadOp::create(builder, loc, element, address,
+                                 element.getIntOrFloatBitWidth() / 8);
+        scf::YieldOp::create(builder, loc, number);
+      },
+      [&](OpBuilder &, Location) {
+        scf::YieldOp::create(builder, loc, otherwise);
+      });
+  return loaded.getResult(0);
+}
+
 /// Sets what the block sees of each tensor, from the kernel's parameters.
 void ProgramEmitter::bindArguments(Block &entry) {
   Type i64 = builder.getI64Type(), i32Type = builder.getI32Type();
@@ -207,40 +229,10 @@ void ProgramEmitter::bindArguments(Block &entry) {
   Value firstToken = bounds.getResult(0);
   length = toIndex(bounds.getResult(1));
 
-  Value slots = entry.getArgument(1);
-  Value pooled =
-      LLVM::ICmpOp::create(builder, loc, LLVM::ICmpPredicate::ne, slots, null);
-  auto slotOf = scf::IfOp::create(
-      builder, loc, pooled,
-      [&](OpBuilder &, Location) {
-        Value address =
-            LLVM::GEPOp::create(builder, loc, global, i32Type, slots,
-                                ArrayRef<LLVM::GEPArg>{sequence64});
-        Value slot = LLVM::LoadOp::create(builder, loc, i32Type, address, 4);
-        scf::YieldOp::create(builder, loc, slot);
-      },
-      [&](OpBuilder &, Location) {
-        scf::YieldOp::create(builder, loc, sequence);
-      });
-  Value slot = slotOf.getResult(0);
-
-  Value positions = entry.getArgument(2);
-  Value continued = LLVM::ICmpOp::create(builder, loc, LLVM::ICmpPredicate::ne,
-                                         positions, null);
-  auto positionOf = scf::IfOp::create(
-      builder, loc, continued,
-      [&](OpBuilder &, Location) {
-        Value address =
-            LLVM::GEPOp::create(builder, loc, global, i64, positions,
-                                ArrayRef<LLVM::GEPArg>{sequence64});
-        Value before = LLVM::LoadOp::create(builder, loc, i64, address, 8);
-        scf::YieldOp::create(builder, loc, before);
-      },
-      [&](OpBuilder &, Location) {
-        Value zero = arith::ConstantIntOp::create(builder, loc, 0, 64);
-        scf::YieldOp::create(builder, loc, zero);
-      });
-  position = toIndex(positionOf.getResult(0));
+  Value slot = loadListed(entry.getArgument(1), sequence64, sequence);
+  position =
+      toIndex(loadListed(entry.getArgument(2), sequence64,
+                         arith::ConstantIntOp::create(builder, loc, 0, 64)));
 
   // A negative slot has no state: its block does nothing.
   Value live = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::sge,

@@ -54,6 +54,10 @@ public:
 private:
   // ProgramEmitter.cpp: the kernel and control flow.
   void bindArguments(mlir::Block &entry);
+  /// Element `at` of a list of the kernel's, or `otherwise` where the list is
+  /// null.
+  mlir::Value loadListed(mlir::Value list, mlir::Value at,
+                         mlir::Value otherwise);
   mlir::LogicalResult emitBlock(mlir::Block &block);
   mlir::LogicalResult emitOperation(mlir::Operation *op);
   mlir::LogicalResult emitFor(mlir::scf::ForOp loop);
@@ -83,12 +87,6 @@ private:
   void emitLoad(LoadOp op);
   void emitStore(StoreOp op);
   void emitCopyAsync(CopyAsyncOp op);
-  Values loadGlobal(LoadOp op, RegType type);
-  Values loadShared(LoadOp op, RegType type);
-  void storeGlobal(StoreOp op, RegType type,
-                   llvm::ArrayRef<mlir::Value> values);
-  void storeShared(StoreOp op, RegType type,
-                   llvm::ArrayRef<mlir::Value> values);
   /// Loads by `ldmatrix`, if type and layouts allow.
   std::optional<Values> loadMatrices(LoadOp op, RegType type);
   bool storeMatrices(StoreOp op, RegType type,
@@ -106,6 +104,15 @@ private:
                                mlir::Value row, mlir::Value col);
   mlir::Value getPredicate(GlobalType type, mlir::Value row, mlir::Value col,
                            mlir::Value below, int64_t width, bool colsInside);
+  /// Where one vector of registers is in memory, and whether it is there, if
+  /// that has to be asked.
+  struct Place {
+    mlir::Value address, predicate;
+  };
+  /// The place of the registers at (addRow, addCol) of a load or store.
+  template <typename AccessOp>
+  Place locate(AccessOp op, RegType type, const LaneOffsets &offsets,
+               int64_t addRow, int64_t addCol, int64_t width);
   mlir::Value loadVector(mlir::Value address, mlir::Type type,
                          mlir::Value predicate);
   void storeVector(mlir::Value address, mlir::Value value,
