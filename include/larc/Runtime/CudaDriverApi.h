@@ -130,6 +130,7 @@ enum larc_cu_tensor_l2 { // CUtensorMapL2promotion
   X(contextPop, "cuCtxPopCurrent_v2", (larc_cu_context *))                     \
   X(contextGetCurrent, "cuCtxGetCurrent", (larc_cu_context *))                 \
   X(contextGetDevice, "cuCtxGetDevice", (larc_cu_device *))                    \
+  X(contextGetId, "cuCtxGetId", (larc_cu_context, unsigned long long *))       \
   X(contextSynchronize, "cuCtxSynchronize", (void))                            \
   X(moduleLoadData, "cuModuleLoadData", (larc_cu_module *, const void *image)) \
   X(moduleUnload, "cuModuleUnload", (larc_cu_module))                          \
@@ -147,6 +148,8 @@ enum larc_cu_tensor_l2 { // CUtensorMapL2promotion
   X(memAlloc, "cuMemAlloc_v2", (larc_cu_pointer *, size_t))                    \
   X(memFree, "cuMemFree_v2", (larc_cu_pointer))                                \
   X(memGetInfo, "cuMemGetInfo_v2", (size_t *available, size_t *total))         \
+  X(memcpyToDeviceNow, "cuMemcpyHtoD_v2",                                      \
+    (larc_cu_pointer, const void *, size_t))                                   \
   X(memcpyToDevice, "cuMemcpyHtoDAsync_v2",                                    \
     (larc_cu_pointer, const void *, size_t, larc_cu_stream))                   \
   X(memcpyToHost, "cuMemcpyDtoHAsync_v2",                                      \

@@ -76,15 +76,18 @@ typedef enum larc_form {
 
 /// Where the elements of a tensor lie. Strides are in elements; the axes after
 /// the head are dense. Rows of tokens and heads may overlap with those of other
-/// tensors (views of a fused projection), those of results not with each other.
+/// tensors (views of a fused projection) and with each other (a stride of 0),
+/// but not those of results.
 typedef struct larc_layout {
+  /// Heads of this tensor, a divisor of the call's, H: its head i is read by
+  /// heads i * (H / heads) to (i + 1) * (H / heads) - 1. Outputs, constants and
+  /// states have H. 0: H.
+  int64_t heads;
+  int64_t strided;  ///< 0: the tensor is dense, and no stride is looked at
   int64_t sequence; ///< from a sequence to the next; of states from a slot to
                     ///< the next; unused if sequences are packed, of constants
   int64_t token; ///< from a token to the next; unused of constants and states
   int64_t head;  ///< from a head to the next
-  int64_t heads; ///< of this tensor, a divisor of the call's: its head i is
-                 ///< read by heads i * (H / heads) to (i + 1) * (H / heads)
-                 ///< - 1. Results, constants and states have all heads. 0: all
 } larc_layout;
 
 /// The shape of a call. Fields that are zero have their defaults.
@@ -151,6 +154,10 @@ typedef struct larc_library {
   /// Loads what runs need to the device whose context is current; of LARC_CPU
   /// looks whether the machine can run the code. Making a plan does the same.
   larc_status (*load)(larc_target target);
+
+  /// Frees what was loaded to the device whose context is current. No plan of
+  /// this context may be used any more, and no kernel be on a stream.
+  larc_status (*unload)(larc_target target);
 
   /// Makes a plan for calls of a shape, at `*plan`. `layouts` has one for each
   /// tensor; null: all are dense, of shape [B, T, H, axes] (packed: [T, H,

@@ -23,7 +23,7 @@ namespace larc {
 /// `convert-tile-to-llvm` describes; with `segmented` then the segments of a
 /// sequence (i32) and the workspace (a pointer). Its grid has sequences * heads
 /// * parts blocks in a row, with `segmented` that many for each segment.
-struct CudaLaunch {
+struct CudaFormLaunch {
   std::string kernel; ///< in the form's cubin
   unsigned warps = 0;
   int64_t sharedBytes = 0; ///< dynamic shared memory of a block
@@ -41,7 +41,7 @@ struct CudaForm {
   /// are packed), if no later form is.
   int64_t leastTokens = 0;
   std::string cubin; ///< an ELF file
-  std::vector<CudaLaunch> launches;
+  std::vector<CudaFormLaunch> launches;
 
   /// Sequences are cut into segments of at least that many tokens, until
   /// `blocksPerSM` thread blocks of the last kernel fill each multiprocessor;

@@ -1,0 +1,465 @@
+//===- LibraryCuda.c - Compiled libraries on NVIDIA GPUs -*- C -*- --------===//
+//
+// Part of the larc project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "LibraryRuntime.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+//===----------------------------------------------------------------------===//
+// The driver
+//===----------------------------------------------------------------------===//
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static larc_cuda_api api;
+static int isReady;
+
+static larc_status check(larc_cu_result result, const char *doing,
+                         const char *name) {
+  if (!result)
+    return LARC_OK;
+  const char *code = NULL, *reason = NULL;
+  api.getErrorName(result, &code);
+  api.getErrorString(result, &reason);
+  return larc_fail(LARC_DEVICE_FAILED, "cannot %s%s%s%s: %s (%s %d)", doing,
+                   name ? " '" : "", name ? name : "", name ? "'" : "",
+                   reason ? reason : "unknown error", code ? code : "error",
+                   (int)result);
+}
+
+/// Loads the driver once. Needs the lock.
+static larc_status loadDriver(void) {
+  if (isReady)
+    return LARC_OK;
+  // The driver has threads of its own: it is never unloaded.
+  void *handle = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
+  if (!handle)
+    return larc_fail(LARC_NO_DEVICE,
+                     "no CUDA driver: libcuda.so.1 was not found");
+#define LARC_LOAD(member, symbol, parameters)                                  \
+  *(void **)(&api.member) = dlsym(handle, symbol);                             \
+  if (!api.member)                                                             \
+    return larc_fail(LARC_NO_DEVICE,                                           \
+                     "the CUDA driver is too old: it has no " symbol);
+  LARC_CUDA_FUNCTIONS(LARC_LOAD)
+#undef LARC_LOAD
+  larc_cu_result result = api.init(0);
+  if (result == LARC_CU_ERROR_NO_DEVICE)
+    return larc_fail(LARC_NO_DEVICE, "the CUDA driver finds no GPU");
+  larc_status status = check(result, "start the CUDA driver", NULL);
+  isReady = status == LARC_OK;
+  return status;
+}
+
+//===----------------------------------------------------------------------===//
+// Contexts
+//===----------------------------------------------------------------------===//
+
+/// What the library has in one context of the driver.
+typedef struct loaded_context {
+  struct loaded_context *next;
+  unsigned long long id; ///< no later context has it again
+  const larc_data_cuda *code;
+  int multiprocessors;
+  larc_cu_pointer rows;
+  larc_cu_module *modules;      ///< of each form; null: not loaded yet
+  larc_cu_function **functions; ///< of each form, for each launch
+} loaded_context;
+
+static loaded_context *contexts;
+
+/// The code for a GPU: that of the highest capability it can run.
+static larc_status findCode(larc_cu_device device,
+                            const larc_data_cuda **result) {
+  int major = 0, minor = 0;
+  larc_status status =
+      check(api.deviceGetAttribute(&major, LARC_CU_CAPABILITY_MAJOR, device),
+            "ask for the GPU's kind", NULL);
+  if (status == LARC_OK)
+    status =
+        check(api.deviceGetAttribute(&minor, LARC_CU_CAPABILITY_MINOR, device),
+              "ask for the GPU's kind", NULL);
+  if (status != LARC_OK)
+    return status;
+  const larc_data *data = &larc_library_data;
+  *result = NULL;
+  for (uint32_t i = 0; i < data->num_cuda; ++i) {
+    const larc_data_cuda *code = &data->cuda[i];
+    int fits = (int)code->major == major && (int)code->minor <= minor &&
+               (!code->exact || (int)code->minor == minor);
+    if (fits && (!*result || code->minor > (*result)->minor))
+      *result = code;
+  }
+  if (!*result)
+    return larc_fail(LARC_UNSUPPORTED,
+                     "the library has no code for GPUs of compute capability "
+                     "%d.%d",
+                     major, minor);
+  return LARC_OK;
+}
+
+static void freeContext(loaded_context *context) {
+  if (context->rows)
+    api.memFree(context->rows);
+  for (uint32_t i = 0; i < context->code->num_forms; ++i) {
+    if (context->modules && context->modules[i])
+      api.moduleUnload(context->modules[i]);
+    if (context->functions)
+      free(context->functions[i]);
+  }
+  free(context->modules);
+  free(context->functions);
+  free(context);
+}
+
+/// Prepares a context that was not seen before.
+static larc_status enterContext(unsigned long long id,
+                                loaded_context **result) {
+  const larc_data *data = &larc_library_data;
+  larc_cu_device device = 0;
+  const larc_data_cuda *code = NULL;
+  larc_status status =
+      check(api.contextGetDevice(&device), "ask for the GPU", NULL);
+  if (status == LARC_OK)
+    status = findCode(device, &code);
+  if (status != LARC_OK)
+    return status;
+  loaded_context *context = calloc(1, sizeof(loaded_context));
+  if (!context)
+    return larc_fail(LARC_OUT_OF_MEMORY, "no memory for a context");
+  context->id = id;
+  context->code = code;
+  context->modules = calloc(code->num_forms, sizeof(larc_cu_module));
+  context->functions = calloc(code->num_forms, sizeof(larc_cu_function *));
+  if (!context->modules || !context->functions)
+    status = larc_fail(LARC_OUT_OF_MEMORY, "no memory for a context");
+  if (status == LARC_OK)
+    status = check(api.deviceGetAttribute(&context->multiprocessors,
+                                          LARC_CU_MULTIPROCESSOR_COUNT, device),
+                   "ask for the GPU's size", NULL);
+  if (status == LARC_OK && data->rows_bytes > 0) {
+    status = check(api.memAlloc(&context->rows, (size_t)data->rows_bytes),
+                   "allocate memory of the GPU", NULL);
+    if (status == LARC_OK)
+      status = check(api.memcpyToDeviceNow(context->rows, data->rows,
+                                           (size_t)data->rows_bytes),
+                     "copy to the GPU", NULL);
+  }
+  if (status != LARC_OK) {
+    freeContext(context);
+    return status;
+  }
+  context->next = contexts;
+  contexts = context;
+  *result = context;
+  return LARC_OK;
+}
+
+/// The current context's id. Needs the lock, as does what follows.
+static larc_status getCurrent(unsigned long long *id) {
+  larc_status status = loadDriver();
+  if (status != LARC_OK)
+    return status;
+  larc_cu_context current = NULL;
+  status = check(api.contextGetCurrent(&current), "ask for the context", NULL);
+  if (status != LARC_OK)
+    return status;
+  if (!current)
+    return larc_fail(LARC_NO_DEVICE,
+                     "no CUDA context is current in this thread: choose a GPU "
+                     "first");
+  return check(api.contextGetId(current, id), "ask for the context", NULL);
+}
+
+static larc_status getContext(loaded_context **context) {
+  unsigned long long id = 0;
+  larc_status status = getCurrent(&id);
+  if (status != LARC_OK)
+    return status;
+  for (*context = contexts; *context; *context = (*context)->next)
+    if ((*context)->id == id)
+      return LARC_OK;
+  return enterContext(id, context);
+}
+
+/// Loads the kernels of a form.
+static larc_status loadForm(loaded_context *context, uint32_t index) {
+  if (context->functions[index])
+    return LARC_OK;
+  const larc_data_cuda_form *form = &context->code->forms[index];
+  larc_cu_module module = NULL;
+  larc_status status =
+      check(api.moduleLoadData(&module, form->image),
+            "load the kernels of form", larc_form_name((larc_form)form->form));
+  if (status != LARC_OK)
+    return status;
+  larc_cu_function *functions =
+      calloc(form->num_launches, sizeof(larc_cu_function));
+  if (!functions)
+    status = larc_fail(LARC_OUT_OF_MEMORY, "no memory for kernels");
+  for (uint32_t i = 0; i < form->num_launches && status == LARC_OK; ++i) {
+    const larc_data_launch *launch = &form->launches[i];
+    status = check(api.moduleGetFunction(&functions[i], module, launch->kernel),
+                   "find the kernel", launch->kernel);
+    if (status == LARC_OK && launch->shared_bytes > 0)
+      status = check(api.funcSetAttribute(functions[i],
+                                          LARC_CU_FUNC_MAX_DYNAMIC_SHARED,
+                                          (int)launch->shared_bytes),
+                     "get shared memory for the kernel", launch->kernel);
+  }
+  if (status != LARC_OK) {
+    free(functions);
+    api.moduleUnload(module);
+    return status;
+  }
+  context->modules[index] = module;
+  context->functions[index] = functions;
+  return LARC_OK;
+}
+
+larc_status larc_cuda_load(void) {
+  loaded_context *context = NULL;
+  pthread_mutex_lock(&lock);
+  larc_status status = getContext(&context);
+  for (uint32_t i = 0; status == LARC_OK && i < context->code->num_forms; ++i)
+    status = loadForm(context, i);
+  pthread_mutex_unlock(&lock);
+  return status;
+}
+
+larc_status larc_cuda_unload(void) {
+  unsigned long long id = 0;
+  pthread_mutex_lock(&lock);
+  larc_status status = getCurrent(&id);
+  for (loaded_context **link = &contexts; status == LARC_OK && *link;) {
+    loaded_context *context = *link;
+    if (context->id != id) {
+      link = &context->next;
+      continue;
+    }
+    *link = context->next;
+    freeContext(context);
+  }
+  pthread_mutex_unlock(&lock);
+  return status;
+}
+
+//===----------------------------------------------------------------------===//
+// Plans
+//===----------------------------------------------------------------------===//
+
+static larc_status chooseForm(const loaded_context *context,
+                              const larc_shape *shape, uint32_t *index) {
+  const larc_data_cuda *code = context->code;
+  int64_t tokens = larc_mean_tokens(shape);
+  int isFound = 0;
+  for (uint32_t i = 0; i < code->num_forms; ++i) {
+    const larc_data_cuda_form *form = &code->forms[i];
+    if (shape->form == LARC_FORM_AUTO ? (i == 0 || tokens >= form->least_tokens)
+                                      : form->form == (uint32_t)shape->form) {
+      *index = i;
+      isFound = 1;
+    }
+  }
+  if (!isFound)
+    return larc_fail(LARC_UNSUPPORTED,
+                     "the library has no form '%s' for this GPU",
+                     larc_form_name(shape->form));
+  return LARC_OK;
+}
+
+/// Blocks of a kernel, or 0 if there are too many.
+static uint32_t countBlocks(const larc_shape *shape,
+                            const larc_data_launch *launch, int64_t segments) {
+  int64_t blocks;
+  if (__builtin_mul_overflow(shape->sequences, shape->heads, &blocks) ||
+      __builtin_mul_overflow(blocks, (int64_t)launch->parts, &blocks) ||
+      (launch->segmented &&
+       __builtin_mul_overflow(blocks, segments, &blocks)) ||
+      blocks > INT32_MAX)
+    return 0;
+  return (uint32_t)blocks;
+}
+
+/// Segments that give every multiprocessor work, if sequences are long enough.
+static int64_t chooseSegments(const loaded_context *context,
+                              const larc_data_cuda_form *form,
+                              const larc_shape *shape) {
+  if (form->least_segment_tokens <= 0)
+    return 1;
+  uint32_t blocks =
+      countBlocks(shape, &form->launches[form->num_launches - 1], 1);
+  if (blocks == 0)
+    return 1;
+  int64_t segments = context->multiprocessors * form->blocks_per_sm / blocks;
+  int64_t most = larc_mean_tokens(shape) / form->least_segment_tokens;
+  if (segments > most)
+    segments = most;
+  if (shape->segments > 0 && segments > shape->segments)
+    segments = shape->segments;
+  return segments > 1 ? segments : 1;
+}
+
+static larc_status planWorkspace(larc_plan *plan,
+                                 const larc_data_cuda_form *form) {
+  int64_t bytes = 0;
+  int isSegmented = 0;
+  for (uint32_t i = 0; i < form->num_launches; ++i)
+    isSegmented |= form->launches[i].segmented != 0;
+  if (isSegmented &&
+      (__builtin_mul_overflow(plan->shape.sequences, plan->shape.heads,
+                              &bytes) ||
+       __builtin_mul_overflow(bytes, plan->info.segments, &bytes) ||
+       __builtin_mul_overflow(bytes, form->segment_bytes, &bytes) ||
+       bytes > INT64_MAX / 2))
+    return larc_fail(LARC_TOO_LARGE, "the workspace has too many bytes");
+  size_t all = ((size_t)bytes + 255) / 256 * 256;
+  larc_status status = larc_reserve_discarded(plan, &all);
+  plan->info.workspace_bytes = all;
+  return status;
+}
+
+static larc_status planLaunches(larc_plan *plan, const loaded_context *context,
+                                uint32_t index) {
+  const larc_data_cuda_form *form = &context->code->forms[index];
+  plan->launches = calloc(form->num_launches, sizeof(larc_plan_launch));
+  if (!plan->launches)
+    return larc_fail(LARC_OUT_OF_MEMORY, "no memory for a plan");
+  for (uint32_t i = 0; i < form->num_launches; ++i) {
+    const larc_data_launch *data = &form->launches[i];
+    if (data->only_if_cut && plan->info.segments == 1)
+      continue;
+    larc_plan_launch *launch = &plan->launches[plan->info.launches++];
+    launch->function = context->functions[index][i];
+    launch->data = data;
+    launch->blocks = countBlocks(&plan->shape, data, plan->info.segments);
+    if (launch->blocks == 0 && plan->shape.sequences && plan->shape.heads)
+      return larc_fail(LARC_TOO_LARGE,
+                       "%lld sequences of %lld heads are more than the %d "
+                       "thread blocks of a launch",
+                       (long long)plan->shape.sequences,
+                       (long long)plan->shape.heads, INT32_MAX);
+    plan->info.blocks = launch->blocks;
+  }
+  return LARC_OK;
+}
+
+larc_status larc_cuda_plan(larc_plan *plan) {
+  loaded_context *context = NULL;
+  uint32_t index = 0;
+  pthread_mutex_lock(&lock);
+  larc_status status = getContext(&context);
+  if (status == LARC_OK)
+    status = chooseForm(context, &plan->shape, &index);
+  if (status == LARC_OK)
+    status = loadForm(context, index);
+  pthread_mutex_unlock(&lock);
+  if (status != LARC_OK)
+    return status;
+  const larc_data_cuda_form *form = &context->code->forms[index];
+  plan->rows = context->rows;
+  plan->info.form = (larc_form)form->form;
+  plan->info.chunk_size = form->chunk_size;
+  plan->info.segments = chooseSegments(context, form, &plan->shape);
+  status = planWorkspace(plan, form);
+  if (status == LARC_OK)
+    status = planLaunches(plan, context, index);
+  return status;
+}
+
+//===----------------------------------------------------------------------===//
+// Runs
+//===----------------------------------------------------------------------===//
+
+enum { maxTensors = 256, commonParameters = 5, parametersOfTensor = 5 };
+
+/// The memory that stands for a tensor, and its layout.
+static larc_cu_pointer bindTensor(const larc_plan *plan, uint32_t index,
+                                  const void *const *tensors, void *workspace,
+                                  const larc_plan_tensor **layout) {
+  // One row stands for all of a state.
+  static const larc_plan_tensor oneRow = {.group = 1};
+  const larc_data_tensor *data = &larc_library_data.tensors[index];
+  *layout = &plan->tensors[index];
+  if (tensors[index])
+    return (larc_cu_pointer)(uintptr_t)tensors[index];
+  switch (data->role) {
+  case LARC_ROLE_INITIAL:
+  case LARC_ROLE_INITIAL_ANCHOR:
+    *layout = &oneRow;
+    return plan->rows + (larc_cu_pointer)data->initial;
+  default:
+    return 0;
+  case LARC_ROLE_FINAL:
+  case LARC_ROLE_FINAL_ANCHOR:
+    return (larc_cu_pointer)(uintptr_t)workspace + plan->tensors[index].discard;
+  }
+}
+
+larc_status larc_cuda_run(const larc_plan *plan, const void *const *tensors,
+                          const larc_lists *lists, void *workspace,
+                          void *stream) {
+  const larc_data *data = &larc_library_data;
+  void *parameters[commonParameters + maxTensors * parametersOfTensor + 2];
+  larc_cu_pointer pointers[maxTensors];
+  larc_plan_tensor discarded[maxTensors];
+  larc_cu_pointer offsets = (larc_cu_pointer)(uintptr_t)lists->offsets;
+  larc_cu_pointer slots = (larc_cu_pointer)(uintptr_t)lists->slots;
+  larc_cu_pointer positions = (larc_cu_pointer)(uintptr_t)lists->positions;
+  larc_cu_pointer memory = (larc_cu_pointer)(uintptr_t)workspace;
+  int64_t tokens = plan->shape.tokens;
+  int32_t heads = (int32_t)plan->shape.heads;
+  int32_t segments = (int32_t)plan->info.segments;
+  unsigned count = 0;
+  parameters[count++] = &offsets;
+  parameters[count++] = &slots;
+  parameters[count++] = &positions;
+  parameters[count++] = &tokens;
+  parameters[count++] = &heads;
+  for (uint32_t i = 0; i < data->num_tensors; ++i) {
+    const larc_plan_tensor *layout;
+    pointers[i] = bindTensor(plan, i, tensors, workspace, &layout);
+    int isDiscarded =
+        !tensors[i] && (data->tensors[i].role == LARC_ROLE_FINAL ||
+                        data->tensors[i].role == LARC_ROLE_FINAL_ANCHOR);
+    if (isDiscarded) {
+      discarded[i].sequence = 0;
+      discarded[i].row = data->tensors[i].row;
+      discarded[i].head = data->tensors[i].elements;
+      discarded[i].group = 1;
+      layout = &discarded[i];
+    }
+    // The driver copies what these point to, and changes nothing.
+    parameters[count++] = &pointers[i];
+    parameters[count++] = (void *)&layout->sequence;
+    parameters[count++] = (void *)&layout->row;
+    parameters[count++] = (void *)&layout->head;
+    parameters[count++] = (void *)&layout->group;
+  }
+  // A kernel that takes fewer parameters does not look at these.
+  parameters[count++] = &segments;
+  parameters[count++] = &memory;
+  for (int64_t i = 0; i < plan->info.launches; ++i) {
+    const larc_plan_launch *launch = &plan->launches[i];
+    larc_cu_result result = api.launchKernelEx(
+        &(larc_cu_launch_config){.gridX = launch->blocks,
+                                 .gridY = 1,
+                                 .gridZ = 1,
+                                 .blockX = launch->data->threads,
+                                 .blockY = 1,
+                                 .blockZ = 1,
+                                 .sharedBytes = launch->data->shared_bytes,
+                                 .stream = stream},
+        launch->function, parameters, NULL);
+    if (result)
+      return check(result, "launch the kernel", launch->data->kernel);
+  }
+  return LARC_OK;
+}

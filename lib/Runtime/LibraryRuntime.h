@@ -1,0 +1,73 @@
+//===- LibraryRuntime.h - The runtime of compiled libraries -*- C -*- -----===//
+//
+// Part of the larc project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef LARC_LIB_RUNTIME_LIBRARYRUNTIME_H
+#define LARC_LIB_RUNTIME_LIBRARYRUNTIME_H
+
+#include "LibraryData.h"
+
+#include "larc/Runtime/CudaDriverApi.h"
+
+/// Where a tensor of a plan lies, defaults filled in. The order of the members
+/// is that of a kernel's parameters.
+typedef struct larc_plan_tensor {
+  int64_t sequence, row, head;
+  int32_t group; ///< heads that share one
+  int32_t padding;
+  int64_t heads;  ///< of this tensor
+  size_t discard; ///< where in the workspace it goes if it is not wanted
+} larc_plan_tensor;
+
+/// A kernel with all that does not change from run to run.
+typedef struct larc_plan_launch {
+  larc_cu_function function;
+  const larc_data_launch *data;
+  uint32_t blocks;
+} larc_plan_launch;
+
+struct larc_plan {
+  larc_shape shape;
+  larc_plan_info info;
+  larc_plan_tensor *tensors;
+  // Of a GPU.
+  larc_plan_launch *launches;
+  larc_cu_pointer rows; ///< of initial values
+  // Of a CPU.
+  const larc_data_cpu_form *cpu;
+  size_t scratch_bytes;              ///< of a thread, a multiple of 64
+  int64_t *begins, *lengths, *zeros; ///< of sequences that are not packed
+};
+
+/// Remembers what is wrong, for the calling thread; gives `status` back.
+larc_status larc_fail(larc_status status, const char *format, ...)
+    __attribute__((format(printf, 2, 3), cold));
+
+/// The average number of tokens of a sequence.
+int64_t larc_mean_tokens(const larc_shape *shape);
+
+/// The name of a form.
+const char *larc_form_name(larc_form form);
+
+/// What a target does for the functions of a library. `tensors` of the plan are
+/// set; `plan` sets the rest.
+larc_status larc_cuda_load(void);
+larc_status larc_cuda_unload(void);
+larc_status larc_cuda_plan(larc_plan *plan);
+larc_status larc_cuda_run(const larc_plan *plan, const void *const *tensors,
+                          const larc_lists *lists, void *workspace,
+                          void *stream);
+larc_status larc_cpu_load(void);
+larc_status larc_cpu_plan(larc_plan *plan);
+larc_status larc_cpu_run(const larc_plan *plan, const void *const *tensors,
+                         const larc_lists *lists, void *workspace);
+
+/// Reserves memory of the workspace for the final states that are not wanted.
+/// The sequences write over each other's.
+larc_status larc_reserve_discarded(larc_plan *plan, size_t *bytes);
+
+#endif // LARC_LIB_RUNTIME_LIBRARYRUNTIME_H
