@@ -46,6 +46,9 @@ config.excludes = [
 config.test_source_root = os.path.join(config.larc_src_root, "test")
 config.test_exec_root = os.path.join(config.larc_obj_root, "test")
 
+# Other tools than the build's: lit -Dlarc_tools_dir=FOLDER.
+config.larc_tools_dir = lit_config.params.get("larc_tools_dir", config.larc_tools_dir)
+
 # Unit has a configuration of its own and is found by it.
 
 llvm_config.with_system_environment(["HOME", "TMP", "TEMP", "TMPDIR"])

@@ -3,11 +3,12 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
 # The functions with which larc's libraries, tools and tests are declared. All
-# of them link MLIR and LLVM as shared libraries only; a static MLIR component
-# must never be named in LINK_LIBS.
+# of them link MLIR and LLVM as shared libraries only (portable tools aside, see
+# LarcPortable); a static MLIR component must never be named in LINK_LIBS.
 
 include_guard()
 include(CMakePackageConfigHelpers)
+include(LarcPortable)
 
 # Flags and definitions that every larc target shares.
 function(_larc_configure_target name)
@@ -52,7 +53,7 @@ function(add_larc_conversion_library name)
   add_larc_dialect_library(${ARGV})
 endfunction()
 
-# Declares an installed executable.
+# Declares an installed executable, and its portable twin NAME-portable.
 #
 #   add_larc_tool(NAME sources... [DEPENDS targets...] [LINK_LIBS libs...])
 function(add_larc_tool name)
@@ -67,6 +68,7 @@ function(add_larc_tool name)
   set_property(GLOBAL APPEND PROPERTY LARC_TOOLS ${name})
   install(TARGETS ${name}
     RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT larc-tools)
+  add_larc_portable_tool(${name})
 endfunction()
 
 # Declares a GoogleTest executable, whose name must end in `Tests` because lit
