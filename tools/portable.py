@@ -47,7 +47,12 @@ COMMANDS = [
     (["check", "gla", "--dims=B=1,T=70,H=2,K=16,V=24", "--dtype=bf16"], "pass"),
     (["check", "gla", "--dims=B=1,T=70,H=2,K=16,V=24", "--form=chunk"], "pass"),
     (["compile", "gla", "--dims=K=64,V=64", "--emit=asm"], ".text"),
-    (["compile", "gla", "--dims=K=64,V=64", "--emit=llvm"], "define"),
+    (["compile", "gla", "--dims=K=64,V=64", "-o", "/tmp/gla.so"], ""),
+    (["check", "/tmp/gla.so", "--dims=B=1,T=70,H=2"], "pass"),
+    (
+        ["compile", "gla", "--dims=K=64,V=64", "--target=cuda:90", "--emit=ptx"],
+        ".target sm_90a",
+    ),
 ]
 
 

@@ -15,30 +15,16 @@
 #
 # Of LLVM's back ends only this machine's and NVPTX are linked: a portable tool
 # is for compiling where it runs, and the others would be more than half of it.
+# tools/portable has what stands for them, and for extensions such as Polly.
 
 include_guard()
 
 # All portable tools.
 add_custom_target(larc-portable-tools)
 
+# The back ends that are left out.
 set(LARC_PORTABLE_OTHER_TARGETS ${LLVM_TARGETS_TO_BUILD})
 list(REMOVE_ITEM LARC_PORTABLE_OTHER_TARGETS ${LLVM_NATIVE_ARCH} NVPTX)
-
-# MLIR has a pass that initializes all back ends that LLVM was built with. This
-# library, linked only where something calls for them, initializes nothing.
-function(_larc_add_other_targets)
-  set(code "/* Stands for the back ends that portable tools do without. */\n")
-  foreach(target IN LISTS LARC_PORTABLE_OTHER_TARGETS)
-    foreach(part Target TargetInfo TargetMC AsmParser AsmPrinter Disassembler)
-      string(APPEND code "void LLVMInitialize${target}${part}(void) {}\n")
-    endforeach()
-  endforeach()
-  set(file ${PROJECT_BINARY_DIR}/cmake/OtherTargets.c)
-  file(CONFIGURE OUTPUT ${file} CONTENT "${code}" @ONLY)
-  add_library(larc-other-targets STATIC EXCLUDE_FROM_ALL ${file})
-endfunction()
-
-_larc_add_other_targets()
 
 # Sets `archives` in the caller to the files that portable tools link beside
 # larc's own libraries, and `missing` to the names of those that are not there.
@@ -112,7 +98,7 @@ function(add_larc_portable_tool name)
     OUTPUT_NAME ${name}
     RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/portable)
   target_link_libraries(${portable} PRIVATE
-    -Wl,--start-group ${larc_libs} ${archives} larc-other-targets -Wl,--end-group
+    -Wl,--start-group ${larc_libs} ${archives} LARCLeftOut -Wl,--end-group
     ${CMAKE_DL_LIBS} Threads::Threads)
   target_link_options(${portable} PRIVATE
     -static-libstdc++ -static-libgcc
