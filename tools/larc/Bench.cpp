@@ -12,18 +12,14 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Dims.h"
-#include "Plot.h"
-#include "Session.h"
+#include "Bench.h"
+#include "Peers.h"
 
 #include "larc/Reference/Reference.h"
 #include "larc/Support/Error.h"
 #include "larc/Support/FileOutput.h"
 
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/Support/Format.h"
-
-#include <cmath>
 
 using namespace larc;
 using namespace larc::driver;
@@ -42,9 +38,10 @@ namespace {
 /// A form of a recurrence with everything that a call of it needs.
 class Subject {
 public:
-  static llvm::Expected<std::unique_ptr<Subject>>
-  create(Session &session, const SpecChoice &spec, Form form,
-         llvm::ArrayRef<std::pair<std::string, int64_t>> dims);
+  static llvm::Expected<std::unique_ptr<Subject>> create(Session &session,
+                                                         const SpecChoice &spec,
+                                                         Form form,
+                                                         const DimList &dims);
 
   /// Calls once; nothing but the call is in the time.
   llvm::Error call();
@@ -53,20 +50,19 @@ public:
   llvm::Error sample();
   bool isDone() const;
 
-  /// The forms that were asked for and are this one: `auto` may be another.
-  llvm::SmallVector<Form> requested;
-  Form form = Form::Reference;
-  DType dtype = DType::F64;
-  double flops = 0, bytes = 0;
-  std::optional<int64_t> workspaceBytes;
-  double compileMilliseconds = 0;
-  CallPlan plan;
+  /// What is known before a sample is taken.
+  Measurement told;
   std::vector<double> samples;
 
 private:
+  llvm::Error prepareCompiled(const SpecChoice &spec);
+  llvm::Error prepareLibrary(const SpecChoice &spec);
+
   Session *session = nullptr;
   Problem problem;
+  /// What is called; the reference if neither.
   CompiledRecurrence *code = nullptr;
+  Library *library = nullptr;
   TensorMap results;
   size_t callsPerSample = 0;
   double totalMilliseconds = 0;
@@ -74,19 +70,66 @@ private:
 
 } // namespace
 
-/// Bytes of states and anchors that a call reads, where they are given, and
-/// writes.
-static double countStateBytes(const Problem &problem,
-                              const TensorMap &results) {
-  double bytes = 0;
+double driver::countStateBytes(const Problem &problem, const TensorMap &results,
+                               DType stored) {
+  double elements = 0;
   for (const Tensor *state : problem.states)
-    bytes += state ? double(state->getByteSize()) : 0;
+    elements += state ? double(state->getNumElements()) : 0;
   for (const Tensor *anchor : problem.anchors)
-    bytes += anchor ? double(anchor->getByteSize()) : 0;
+    elements += anchor ? double(anchor->getNumElements()) : 0;
   for (const auto &[name, tensor] : results)
     if (llvm::StringRef(name).starts_with("final."))
-      bytes += double(tensor.getByteSize());
-  return bytes;
+      elements += double(tensor.getNumElements());
+  DType type = stored == DType::F32 ? problem.stateDType : stored;
+  return elements * double(getByteWidth(type));
+}
+
+/// A single token is decoding, which goes on from a state.
+static bool isDecoding(const DimList &dims) {
+  return llvm::is_contained(dims, std::pair<std::string, int64_t>("T", 1));
+}
+
+llvm::Expected<Problem> driver::makeBenchProblem(Session &session,
+                                                 const SpecChoice &spec,
+                                                 Form form,
+                                                 const DimList &dims) {
+  RandomInputs request;
+  request.dims.assign(dims.begin(), dims.end());
+  request.initialStates = isDecoding(dims);
+  llvm::Expected<TensorMap> inputs =
+      makeRandomInputs(spec.recurrence, spec.attributes, request);
+  if (!inputs)
+    return inputs.takeError();
+  return session.bind(spec, std::move(*inputs), form, /*gradients=*/false,
+                      /*defaultDType=*/DType::F32);
+}
+
+llvm::Expected<CallPlan> driver::describeCall(Library &library,
+                                              Problem &problem, Form &form) {
+  llvm::Expected<larc_plan_info> info =
+      library.code->describe(problem, library.run);
+  if (!info)
+    return info.takeError();
+  form = fromLibraryForm(info->form);
+  CallPlan plan;
+  if (form != Form::Chunk)
+    return plan;
+  plan.chunkSize = info->chunk_size;
+  plan.segments = info->segments;
+  // The work of chunks of that size, as the model of CPUs counts it.
+  CPUOptions types = CPUOptions::of(problem);
+  types.form = CPUForm::Chunk;
+  types.chunkSize = plan.chunkSize;
+  types.segments = 1;
+  mlir::FailureOr<CostModel> costs =
+      CostModel::create(problem.recurrence, types);
+  if (mlir::failed(costs))
+    return Session::makePrintedFault();
+  plan.flops = costs
+                   ->choose(CallShape::of(problem, library.run.threads), types,
+                            /*anyForm=*/false)
+                   .flops;
+  return plan;
 }
 
 /// Makes the final states the initial ones too, as decoding does: the state
@@ -104,64 +147,94 @@ static void chainStates(Problem &problem, TensorMap &results) {
   }
 }
 
-llvm::Expected<std::unique_ptr<Subject>>
-Subject::create(Session &session, const SpecChoice &spec, Form form,
-                llvm::ArrayRef<std::pair<std::string, int64_t>> dims) {
+/// Gets the compiled code of the form. The reference does the work of the token
+/// loop, as the compiler counts it: it compiles, too, and `--print-ir-after`
+/// and
+/// `--timing` show so.
+llvm::Error Subject::prepareCompiled(const SpecChoice &spec) {
+  Form form = told.form;
+  llvm::Expected<Compiled *> found = session->getCompiled(
+      spec, problem, form == Form::Reference ? Form::Recurrent : form);
+  if (!found)
+    return found.takeError();
+  CompiledRecurrence &compiled = *(*found)->recurrence;
+  unsigned threads = session->getOptions().threads;
+  CallPlan plan = compiled.getPlan(problem, threads);
+  if (plan.flops)
+    told.flops = *plan.flops;
+  if (form == Form::Reference)
+    return llvm::Error::success();
+  code = &compiled;
+  told.compileMilliseconds = (*found)->milliseconds;
+  told.workspaceBytes = compiled.getWorkspaceBytes() * int64_t(threads);
+  told.plan = plan;
+  // A token loop is not cut.
+  if (form == Form::Recurrent)
+    told.plan.chunkSize = told.plan.segments = 0;
+  return llvm::Error::success();
+}
+
+/// The same of a library's code.
+llvm::Error Subject::prepareLibrary(const SpecChoice &spec) {
+  llvm::Expected<Library *> found =
+      session->getLibrary(spec, problem, told.form);
+  if (!found)
+    return found.takeError();
+  library = *found;
+  llvm::Expected<CallPlan> plan = describeCall(*library, problem, told.form);
+  if (!plan)
+    return plan.takeError();
+  told.plan = *plan;
+  if (plan->flops)
+    told.flops = *plan->flops;
+  llvm::Expected<larc_plan_info> info =
+      library->code->describe(problem, library->run);
+  if (!info)
+    return info.takeError();
+  told.workspaceBytes = static_cast<int64_t>(info->workspace_bytes);
+  return llvm::Error::success();
+}
+
+llvm::Expected<std::unique_ptr<Subject>> Subject::create(Session &session,
+                                                         const SpecChoice &spec,
+                                                         Form form,
+                                                         const DimList &dims) {
   auto subject = std::make_unique<Subject>();
   subject->session = &session;
-  subject->requested = {form};
-  RandomInputs request;
-  request.dims.assign(dims.begin(), dims.end());
-  // A single token is decoding, which goes on from a state.
-  bool isDecoding = llvm::any_of(dims, [](const auto &dim) {
-    return dim.first == "T" && dim.second == 1;
-  });
-  request.initialStates = isDecoding;
-  llvm::Expected<TensorMap> inputs =
-      makeRandomInputs(spec.recurrence, spec.attributes, request);
-  if (!inputs)
-    return inputs.takeError();
-  llvm::Expected<Problem> problem =
-      session.bind(spec, std::move(*inputs), form, /*gradients=*/false,
-                   /*defaultDType=*/DType::F32);
+  Measurement &told = subject->told;
+  told.requested = {form};
+  told.dims = dims;
+  llvm::Expected<Problem> problem = makeBenchProblem(session, spec, form, dims);
   if (!problem)
     return problem.takeError();
   subject->problem = std::move(*problem);
-  form = subject->form = session.chooseForm(form, subject->problem);
-  subject->dtype = getResultDType(form, subject->problem);
+  llvm::Expected<Form> chosen =
+      session.chooseForm(spec, form, subject->problem);
+  if (!chosen)
+    return chosen.takeError();
+  told.form = *chosen;
+  told.dtype = getResultDType(told.form, subject->problem);
 
   llvm::Expected<TensorMap> results =
-      createResults(subject->problem, /*float64=*/form == Form::Reference);
+      createResults(subject->problem, /*float64=*/told.form == Form::Reference);
   if (!results)
     return results.takeError();
   subject->results = std::move(*results);
-  // The reference does the work of the token loop, as the compiler counts it:
-  // it compiles, too, and `--print-ir-after` and `--timing` show so.
-  llvm::Expected<Compiled *> code = session.getCompiled(
-      spec, subject->problem, form == Form::Reference ? Form::Recurrent : form);
-  if (!code)
-    return code.takeError();
-  TokenCost cost = (*code)->recurrence->getTokenCost();
-  unsigned threads = session.getOptions().threads;
-  CallPlan plan = (*code)->recurrence->getPlan(subject->problem, threads);
-  if (form != Form::Reference) {
-    subject->code = (*code)->recurrence.get();
-    subject->compileMilliseconds = (*code)->milliseconds;
-    subject->workspaceBytes =
-        subject->code->getWorkspaceBytes() * int64_t(threads);
-    subject->plan = plan;
-    // A token loop is not cut.
-    if (form == Form::Recurrent)
-      subject->plan.chunkSize = subject->plan.segments = 0;
-    if (isDecoding)
-      chainStates(subject->problem, subject->results);
-  }
+  TokenCost cost = countTokenCost(subject->problem.recurrence,
+                                  CPUOptions::of(subject->problem));
   double steps = double(subject->problem.batch) *
                  double(subject->problem.tokens) *
                  double(subject->problem.heads);
-  subject->flops = plan.flops.value_or(cost.flops * steps);
-  subject->bytes =
-      cost.bytes * steps + countStateBytes(subject->problem, subject->results);
+  told.flops = cost.flops * steps;
+  told.bytes =
+      cost.bytes * steps + countStateBytes(subject->problem, subject->results,
+                                           session.getStoredStateDType());
+  if (llvm::Error error = session.runsLibrary()
+                              ? subject->prepareLibrary(spec)
+                              : subject->prepareCompiled(spec))
+    return std::move(error);
+  if (told.form != Form::Reference && isDecoding(dims))
+    chainStates(subject->problem, subject->results);
   return subject;
 }
 
@@ -169,6 +242,8 @@ llvm::Error Subject::call() {
   unsigned threads = session->getOptions().threads;
   if (code)
     return code->run(problem, results, threads);
+  if (library)
+    return library->code->run(problem, results, library->run);
   Progress progress("measuring the reference");
   ReferenceOptions reference;
   reference.threads = threads;
@@ -224,59 +299,6 @@ static llvm::Error updateLimits(MachineLimits &limits, DType type,
   return llvm::Error::success();
 }
 
-namespace {
-/// What is printed of a subject.
-struct Measurement {
-  DimList dims;
-  llvm::SmallVector<Form> requested;
-  Form form;
-  DType dtype;
-  double median, min, max;
-  size_t runs;
-  double flops, bytes;
-  MachineLimits limits;
-  std::optional<int64_t> workspaceBytes;
-  double compileMilliseconds;
-  CallPlan plan;
-
-  double getGFlops() const { return flops / median * 1e-6; }
-  double getGBps() const { return bytes / median * 1e-6; }
-  /// The milliseconds that the machine's tighter limit allows.
-  double getLimit() const {
-    double compute = flops / limits.gflops * 1e-6;
-    double copy = bytes / limits.copyGBps * 1e-6;
-    return std::max(compute, copy);
-  }
-  /// That over the best time measured. Above 1 where the limit is that of
-  /// memory, and all that is moved stays in a cache.
-  double getShare() const { return getLimit() / min; }
-};
-} // namespace
-
-static Measurement summarize(const Subject &subject, DimList dims,
-                             MachineLimits limits) {
-  std::vector<double> samples = subject.samples;
-  llvm::sort(samples);
-  size_t middle = samples.size() / 2;
-  double median = samples.size() % 2
-                      ? samples[middle]
-                      : (samples[middle - 1] + samples[middle]) / 2;
-  return Measurement{std::move(dims),
-                     subject.requested,
-                     subject.form,
-                     subject.dtype,
-                     median,
-                     samples.front(),
-                     samples.back(),
-                     samples.size(),
-                     subject.flops,
-                     subject.bytes,
-                     limits,
-                     subject.workspaceBytes,
-                     subject.compileMilliseconds,
-                     subject.plan};
-}
-
 /// Measures all forms for one choice of dims, taking turns.
 static llvm::Error measure(Session &session, const SpecChoice &spec,
                            llvm::ArrayRef<Form> forms, const DimList &dims,
@@ -288,16 +310,17 @@ static llvm::Error measure(Session &session, const SpecChoice &spec,
       // Everything about it comes from the command line.
       return blameCommandLine(subject.takeError());
     // A form that `auto` chose is not measured twice.
-    auto same = llvm::find_if(
-        subjects, [&](auto &other) { return other->form == (*subject)->form; });
+    auto same = llvm::find_if(subjects, [&](auto &other) {
+      return other->told.form == (*subject)->told.form;
+    });
     if (same == subjects.end())
       subjects.push_back(std::move(*subject));
     else
-      (*same)->requested.push_back(form);
+      (*same)->told.requested.push_back(form);
   }
   // Arithmetic is in float64 or float32; each has its own peak.
   auto getPeakType = [](const Subject &subject) {
-    return subject.dtype == DType::F64 ? DType::F64 : DType::F32;
+    return subject.told.dtype == DType::F64 ? DType::F64 : DType::F32;
   };
   std::map<DType, MachineLimits> limits;
   for (const auto &subject : subjects)
@@ -327,144 +350,12 @@ static llvm::Error measure(Session &session, const SpecChoice &spec,
   }
   if (llvm::Error error = updateAll())
     return error;
-  for (const auto &subject : subjects)
-    measurements.push_back(
-        summarize(*subject, dims, limits[getPeakType(*subject)]));
+  for (const auto &subject : subjects) {
+    Measurement &measurement = measurements.emplace_back(subject->told);
+    measurement.limits = limits[getPeakType(*subject)];
+    measurement.setSamples(subject->samples);
+  }
   return llvm::Error::success();
-}
-
-/// Null where the form has no such number.
-static llvm::json::Value toJSONCount(int64_t count) {
-  return count ? llvm::json::Value(count) : llvm::json::Value(nullptr);
-}
-
-static llvm::json::Value measurementToJSON(const Measurement &m,
-                                           const SpecChoice &spec,
-                                           unsigned threads) {
-  return llvm::json::Object{
-      {"spec", toJSONText(spec.name)},
-      {"form", driver::getName(m.form)},
-      {"dims", dimsToJSON(m.dims)},
-      {"dtype", larc::getName(m.dtype)},
-      {"threads", int64_t(threads)},
-      {"chunk_size", toJSONCount(m.plan.chunkSize)},
-      {"segments", toJSONCount(m.plan.segments)},
-      {"median_ms", m.median},
-      {"min_ms", m.min},
-      {"max_ms", m.max},
-      {"runs", int64_t(m.runs)},
-      {"flops", m.flops},
-      {"bytes", m.bytes},
-      {"gflops", driver::toJSON(m.getGFlops())},
-      {"gbps", driver::toJSON(m.getGBps())},
-      {"peak_gflops", driver::toJSON(m.limits.gflops)},
-      {"copy_gbps", driver::toJSON(m.limits.copyGBps)},
-      {"share", driver::toJSON(m.getShare())},
-      {"workspace_bytes", m.workspaceBytes
-                              ? llvm::json::Value(*m.workspaceBytes)
-                              : llvm::json::Value(nullptr)},
-      {"compile_ms", m.compileMilliseconds},
-      {"predicted_ms", m.plan.milliseconds
-                           ? driver::toJSON(*m.plan.milliseconds)
-                           : llvm::json::Value(nullptr)}};
-}
-
-static void printTable(llvm::ArrayRef<Measurement> measurements,
-                       const SpecChoice &spec, unsigned threads) {
-  llvm::raw_ostream &os = llvm::outs();
-  os << spec.name << ", " << threads << (threads == 1 ? " thread" : " threads")
-     << '\n';
-  Table table({"form", "type", "dims", "chunk", "segments", "median ms", "min",
-               "max", "predicted", "runs", "GFLOP/s", "GB/s", "share",
-               "peak GFLOP/s", "copy GB/s", "compile ms"},
-              /*numLeft=*/3);
-  auto number = [](double value) { return formatNumber(value, 4); };
-  auto count = [](int64_t value) {
-    return value ? std::to_string(value) : std::string("-");
-  };
-  for (const Measurement &m : measurements) {
-    std::string share;
-    llvm::raw_string_ostream(share)
-        << llvm::format("%.1f %%", 100 * m.getShare());
-    table.addRow({driver::getName(m.form).str(), larc::getName(m.dtype).str(),
-                  formatDims(m.dims), count(m.plan.chunkSize),
-                  count(m.plan.segments), number(m.median), number(m.min),
-                  number(m.max),
-                  m.plan.milliseconds ? number(*m.plan.milliseconds) : "-",
-                  std::to_string(m.runs), number(m.getGFlops()),
-                  number(m.getGBps()), share, number(m.limits.gflops),
-                  number(m.limits.copyGBps), number(m.compileMilliseconds)});
-  }
-  table.print(os);
-}
-
-//===----------------------------------------------------------------------===//
-// The plot
-//===----------------------------------------------------------------------===//
-
-/// The dims without T, which is returned.
-static std::pair<int64_t, DimList> splitTokens(const DimList &dims) {
-  int64_t tokens = 0;
-  DimList rest;
-  for (const auto &dim : dims) {
-    if (dim.first == "T")
-      tokens = dim.second;
-    else
-      rest.push_back(dim);
-  }
-  return {tokens, rest};
-}
-
-/// Best times against T: a curve for each form that was asked for and each
-/// choice of the other dims, and beside them the limit for the form that has
-/// the least to do.
-static Plot makePlot(llvm::ArrayRef<Measurement> measurements,
-                     const SpecChoice &spec, const Options &options) {
-  DimList fixed;
-  for (const DimValues &dim : options.dims)
-    if (dim.values.size() == 1)
-      fixed.emplace_back(dim.name, dim.values.front());
-  std::map<std::string, std::map<double, double>> limits;
-  std::vector<Curve> curves;
-  auto getCurve = [&](std::string label) -> Curve & {
-    auto it = llvm::find_if(
-        curves, [&](const Curve &curve) { return curve.label == label; });
-    if (it != curves.end())
-      return *it;
-    curves.push_back(Curve{std::move(label), {}});
-    return curves.back();
-  };
-  for (const Measurement &m : measurements) {
-    auto [tokens, rest] = splitTokens(m.dims);
-    // What all curves have in common is said in the title.
-    llvm::erase_if(
-        rest, [&](const auto &dim) { return llvm::is_contained(fixed, dim); });
-    std::string suffix = rest.empty() ? "" : ", " + formatDims(rest);
-    for (Form form : m.requested)
-      getCurve(driver::getName(form).str() + suffix)
-          .points.emplace_back(double(tokens), m.min);
-    double &limit = limits["limit" + suffix]
-                        .try_emplace(double(tokens), HUGE_VAL)
-                        .first->second;
-    limit = std::min(limit, m.getLimit());
-  }
-  for (auto &[label, points] : limits)
-    curves.push_back(Curve{label,
-                           {points.begin(), points.end()},
-                           /*isLimit=*/true});
-  // The reference is float64 whatever is compiled.
-  const Measurement *compiled =
-      llvm::find_if(measurements, [](const Measurement &m) {
-        return m.form != Form::Reference;
-      });
-  DType dtype = compiled == measurements.end() ? measurements.front().dtype
-                                               : compiled->dtype;
-  std::string title = spec.name + ", " + larc::getName(dtype).str() + ", " +
-                      formatDims(fixed) + ", " +
-                      std::to_string(options.threads) +
-                      (options.threads == 1 ? " thread" : " threads");
-  return Plot{std::move(title), "T", "best time of a call, ms",
-              std::move(curves)};
 }
 
 //===----------------------------------------------------------------------===//
@@ -479,7 +370,8 @@ static llvm::Error measureAll(Session &session, const SpecChoice &spec,
   Progress progress("measuring " + spec.name);
   for (auto [i, dims] : llvm::enumerate(points)) {
     progress.update(double(i) / double(points.size()));
-    if (llvm::Error error = measure(session, spec, forms, dims, measurements))
+    auto measureOn = session.runsOnGPU() ? measureOnGPU : measure;
+    if (llvm::Error error = measureOn(session, spec, forms, dims, measurements))
       return error;
   }
   return llvm::Error::success();
@@ -525,6 +417,9 @@ llvm::Expected<int> driver::runBench(Session &session) {
       forms.push_back(*form);
   }
   std::vector<DimList> points = expandDims(options.dims);
+  for (DimList &dims : points)
+    if (llvm::Error error = session.completeDims(dims))
+      return std::move(error);
   for (const DimList &dims : points)
     if (llvm::Error error = session.checkDims(*spec, dims, {"B", "T", "H"}))
       return std::move(error);
@@ -540,12 +435,14 @@ llvm::Expected<int> driver::runBench(Session &session) {
     return std::move(error);
 
   if (!options.json) {
-    printTable(measurements, *spec, options.threads);
+    printTable(measurements, *spec, options);
+    if (options.peers)
+      printPeers(measurements);
     return 0;
   }
   llvm::json::Array array;
   for (const Measurement &measurement : measurements)
-    array.push_back(measurementToJSON(measurement, *spec, options.threads));
+    array.push_back(measurementToJSON(measurement, *spec, options));
   printJSONList(std::move(array));
   return 0;
 }

@@ -170,7 +170,8 @@ static llvm::Expected<Expectations> takeExpectations(const Options &options,
                          " tensors",
                      {"'larc check SPEC --dims=...' compares random inputs "
                       "with the reference"});
-  if (!options.dtype && !options.gateDType)
+  if (!options.dtype && !options.gateDType && !options.stateDType &&
+      !options.isLibrary)
     return result;
   for (const auto &[name, tensor] : file.tensors) {
     llvm::Expected<Tensor> copy = tensor.clone();
@@ -228,9 +229,13 @@ static llvm::Error checkFile(Session &session, llvm::StringRef path,
       session.bind(*spec, std::move(file->tensors), *form, gradients);
   if (!problem)
     return problem.takeError();
-  report.form = *form = session.chooseForm(*form, *problem);
+  form = session.chooseForm(*spec, *form, *problem);
+  if (!form)
+    return form.takeError();
+  report.form = *form;
   report.dtype = getResultDType(*form, *problem);
-  report.limit = getDefaultLimit(*form, *problem);
+  report.limit =
+      getDefaultLimit(*form, *problem, session.getStoredStateDType());
   llvm::Expected<bool> rounded =
       isAnyRounded(expectations->originals, *problem);
   if (!rounded)
@@ -270,6 +275,8 @@ static llvm::Error compareRandom(Session &session, const SpecChoice &spec,
     request.lengths.assign(options.sequenceLengths->begin(),
                            options.sequenceLengths->end());
   }
+  if (llvm::Error error = session.completeDims(request.dims))
+    return error;
   if (llvm::Error error = session.checkDims(spec, request.dims, required))
     return error;
   llvm::Expected<Form> form =
@@ -288,9 +295,13 @@ static llvm::Error compareRandom(Session &session, const SpecChoice &spec,
                    /*defaultDType=*/DType::F32);
   if (!problem)
     return problem.takeError();
-  report.form = *form = session.chooseForm(*form, *problem);
+  form = session.chooseForm(spec, *form, *problem);
+  if (!form)
+    return form.takeError();
+  report.form = *form;
   report.dtype = getResultDType(*form, *problem);
-  report.limit = getDefaultLimit(*form, *problem);
+  report.limit =
+      getDefaultLimit(*form, *problem, session.getStoredStateDType());
   llvm::Expected<TensorMap> expected =
       session.compute(spec, *problem, Form::Reference, /*gradients=*/false,
                       "computing the reference of " + spec.name);

@@ -24,10 +24,6 @@ namespace cl = llvm::cl;
 static constexpr llvm::StringLiteral genericOptions[] = {
     "h", "help", "help-hidden", "help-list", "help-list-hidden", "version"};
 
-/// Options of the interface that are still to come.
-static constexpr llvm::StringLiteral laterOptions[] = {"header", "peers",
-                                                       "ptxas", "state-dtype"};
-
 llvm::Error driver::makeLaterFault(const llvm::Twine &what,
                                    const llvm::Twine &remedy) {
   std::vector<std::string> notes;
@@ -78,8 +74,6 @@ static llvm::Error makeUnknownCommandFault(llvm::StringRef name) {
 
 static llvm::Error makeUnknownOptionFault(llvm::StringRef name,
                                           cl::SubCommand &command) {
-  if (llvm::is_contained(laterOptions, name))
-    return makeLaterFault("the option '--" + name + "'");
   llvm::SmallVector<llvm::StringRef> known(std::begin(genericOptions),
                                            std::end(genericOptions));
   for (const auto &entry : command.OptionsMap)

@@ -22,7 +22,7 @@ namespace larc::driver {
 llvm::Error checkCommandLine(llvm::ArrayRef<const char *> arguments);
 
 /// The fault for something that the interface names but this version does not
-/// have, such as `--peers`; `remedy` says what it has instead.
+/// have, such as a form for a target; `remedy` says what it has instead.
 llvm::Error makeLaterFault(const llvm::Twine &what,
                            const llvm::Twine &remedy = "");
 

@@ -12,32 +12,18 @@
 
 #include "larc/Support/Error.h"
 #include "larc/Support/FileOutput.h"
+#include "larc/Target/Library.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/MC/MCSubtargetInfo.h"
 #include "llvm/MC/TargetRegistry.h"
+#include "llvm/Support/Path.h"
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/TargetParser/Host.h"
 #include "llvm/TargetParser/Triple.h"
 
 using namespace larc;
 using namespace larc::driver;
-
-static llvm::StringRef getName(Emit emit) {
-  switch (emit) {
-  case Emit::Larc:
-    return "larc";
-  case Emit::Chunk:
-    return "chunk";
-  case Emit::LLVM:
-    return "llvm";
-  case Emit::Assembly:
-    return "asm";
-  case Emit::Object:
-    return "obj";
-  }
-  return "";
-}
 
 /// LLVM only warns of a CPU that it does not know, and then compiles for the
 /// oldest one.
@@ -66,49 +52,127 @@ static llvm::Error checkCPU(llvm::StringRef name) {
 
 static CPUEmit toCPUEmit(Emit emit) {
   switch (emit) {
-  case Emit::Larc: // which no compiler writes
   case Emit::Chunk:
     return CPUEmit::Chunk;
   case Emit::LLVM:
     return CPUEmit::LLVM;
   case Emit::Assembly:
     return CPUEmit::Assembly;
-  case Emit::Object:
+  default:
     return CPUEmit::Object;
   }
-  return CPUEmit::Object;
+}
+
+static CudaEmit toCudaEmit(Emit emit) {
+  switch (emit) {
+  case Emit::Tile:
+    return CudaEmit::Tile;
+  case Emit::LLVM:
+    return CudaEmit::LLVM;
+  case Emit::PTX:
+    return CudaEmit::PTX;
+  default:
+    return CudaEmit::Cubin;
+  }
+}
+
+/// The types of a library's tensors.
+static LibraryContents makeContents(const Options &options,
+                                    RecurrenceOp recurrence) {
+  LibraryContents contents;
+  contents.recurrence = recurrence;
+  contents.dtype = options.dtype.value_or(DType::F32);
+  contents.gateDType = options.gateDType.value_or(contents.dtype);
+  contents.stateDType = options.stateDType.value_or(
+      contents.dtype == DType::F64 ? DType::F64 : DType::F32);
+  return contents;
+}
+
+static CPUOptions makeCPUOptions(Session &session,
+                                 const LibraryContents &contents, Form form) {
+  CPUOptions types = CPUOptions::uniform(contents.recurrence, contents.dtype,
+                                         contents.gateDType);
+  types.cpu = session.getOptions().cpu;
+  session.setFormOptions(types, form);
+  return types;
+}
+
+/// Compiles for all targets, and writes the library. Errors were printed as
+/// diagnostics, but for those of the stream.
+static llvm::Error emitLibrary(Session &session, LibraryContents &contents,
+                               Form form, llvm::raw_ostream &os) {
+  const Options &options = session.getOptions();
+  for (const Target &target : options.targets) {
+    if (target.isCuda) {
+      CudaOptions cuda = makeCudaOptions(contents, options);
+      cuda.computeCapability = getCompileCapability(target);
+      llvm::SmallVector<larc_form> forms;
+      if (form != Form::Auto)
+        forms.push_back(toLibraryForm(form));
+      mlir::FailureOr<CudaCode> code =
+          compileForCuda(contents.recurrence, cuda, forms);
+      if (mlir::failed(code))
+        return Session::makePrintedFault();
+      contents.cuda.push_back(std::move(*code));
+      continue;
+    }
+    llvm::SmallVector<CPUForm> forms;
+    if (form != Form::Auto)
+      forms.push_back(form == Form::Chunk ? CPUForm::Chunk
+                                          : CPUForm::Recurrent);
+    mlir::FailureOr<CPUCode> code = compileForLibrary(
+        contents.recurrence, makeCPUOptions(session, contents, form), forms,
+        session.getCompileHooks());
+    if (mlir::failed(code))
+      return Session::makePrintedFault();
+    contents.cpu = std::move(*code);
+  }
+  return writeLibrary(contents, os, llvm::sys::path::filename(options.output));
 }
 
 /// Writes what is asked for. Errors were printed as diagnostics, but for those
 /// of the stream.
-static llvm::Error emitCode(Session &session, RecurrenceOp recurrence,
+static llvm::Error emitCode(Session &session, LibraryContents &contents,
                             Form form, llvm::raw_ostream &os) {
   const Options &options = session.getOptions();
+  RecurrenceOp recurrence = contents.recurrence;
   if (options.emit == Emit::Larc) {
     recurrence->getParentOfType<mlir::ModuleOp>()->print(os);
     return llvm::Error::success();
   }
-  DType dtype = options.dtype.value_or(DType::F32);
-  CPUOptions types =
-      CPUOptions::uniform(recurrence, dtype, options.gateDType.value_or(dtype));
-  types.cpu = options.cpu;
-  session.setFormOptions(types, form);
-  if (mlir::failed(emitCPU(recurrence, types, toCPUEmit(options.emit), os,
-                           session.getCompileHooks())))
-    return Session::makePrintedFault();
-  return llvm::Error::success();
+  if (options.emit == Emit::Library)
+    return emitLibrary(session, contents, form, os);
+  mlir::LogicalResult emitted = mlir::failure();
+  if (options.hasCuda()) {
+    CudaOptions cuda = makeCudaOptions(contents, options);
+    cuda.computeCapability = getCompileCapability(options.targets.front());
+    emitted = emitCuda(recurrence, cuda, toLibraryForm(form),
+                       toCudaEmit(options.emit), os);
+  } else {
+    emitted = emitCPU(recurrence, makeCPUOptions(session, contents, form),
+                      toCPUEmit(options.emit), os, session.getCompileHooks());
+  }
+  return mlir::failed(emitted) ? Session::makePrintedFault()
+                               : llvm::Error::success();
 }
 
-/// The form whose code is written. `auto` is the token loop: what B, T and H
-/// code will be called with is not known.
+/// The form whose code is written. `auto` is the token loop, since what B, T
+/// and H code will be called with is not known; a library has all.
 static llvm::Expected<Form> chooseForm(Session &session) {
   const Options &options = session.getOptions();
   Form wanted =
       options.emit == Emit::Chunk ? Form::Chunk : options.forms.front();
   llvm::Expected<Form> form = session.resolveForm(wanted, /*gradients=*/false);
-  if (form && *form == Form::Auto)
+  if (form && *form == Form::Auto && options.emit != Emit::Library)
     return Form::Recurrent;
   return form;
+}
+
+static llvm::json::Value getTargetNames(const Options &options) {
+  llvm::json::Array names;
+  for (const Target &target : options.targets)
+    names.push_back(target.getName());
+  return names;
 }
 
 llvm::Expected<int> driver::runCompile(Session &session) {
@@ -139,27 +203,40 @@ llvm::Expected<int> driver::runCompile(Session &session) {
     return std::move(error);
 
   PhaseTimer::Scope scope(session.getTimer(), "compile");
+  LibraryContents contents = makeContents(options, recurrence);
+  unsigned mode = options.emit == Emit::Library ? 0777 : 0666;
   uint64_t numBytes = 0;
   if (llvm::Error error = writeFileAtomically(
-          options.output, [&](llvm::raw_ostream &os) -> llvm::Error {
+          options.output,
+          [&](llvm::raw_ostream &os) -> llvm::Error {
             uint64_t start = os.tell();
-            if (llvm::Error error = emitCode(session, recurrence, *form, os))
+            if (llvm::Error error = emitCode(session, contents, *form, os))
               return error;
             numBytes = os.tell() - start;
             return llvm::Error::success();
-          }))
+          },
+          mode))
     return std::move(error);
+  if (!options.header.empty())
+    if (llvm::Error error =
+            writeFileAtomically(options.header, [&](llvm::raw_ostream &os) {
+              os << writeLibraryHeader(contents);
+              return llvm::Error::success();
+            }))
+      return std::move(error);
   if (options.json) {
-    DType dtype = options.dtype.value_or(DType::F32);
     printJSON(llvm::json::Object{
         {"spec", toJSONText(spec->name)},
         {"form", driver::getName(*form)},
-        {"emit", ::getName(options.emit)},
+        {"emit", driver::getName(options.emit)},
+        {"targets", getTargetNames(options)},
         {"dims", dimsToJSON(dims)},
         {"dtype", options.emit == Emit::Larc
                       ? llvm::json::Value(nullptr)
-                      : llvm::json::Value(larc::getName(dtype))},
+                      : llvm::json::Value(larc::getName(contents.dtype))},
         {"file", toJSONText(options.output)},
+        {"header", options.header.empty() ? llvm::json::Value(nullptr)
+                                          : toJSONText(options.header)},
         {"bytes", int64_t(numBytes)}});
   }
   return 0;

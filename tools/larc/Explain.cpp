@@ -8,6 +8,7 @@
 
 #include "CommandLine.h"
 #include "Dims.h"
+#include "GPUSchedule.h"
 #include "Session.h"
 
 #include "larc/Analysis/Explain.h"
@@ -42,5 +43,8 @@ llvm::Expected<int> driver::runExplain(Session &session) {
   format.stateBytes = options.dtype == DType::F64 ? 8 : 4;
   if (mlir::failed(explain(recurrence, format, llvm::outs())))
     return Session::makePrintedFault();
+  if (options.hasCuda())
+    if (llvm::Error error = explainGPU(options, recurrence, llvm::outs()))
+      return std::move(error);
   return 0;
 }

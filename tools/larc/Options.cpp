@@ -10,6 +10,8 @@
 
 #include "CommandLine.h"
 #include "Dims.h"
+#include "Flags.h"
+#include "Targets.h"
 
 #include "larc/Support/Error.h"
 #include "larc/Target/CPU/CompiledRecurrence.h"
@@ -17,7 +19,6 @@
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/Config/llvm-config.h"
-#include "llvm/Support/CommandLine.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/Threading.h"
 
@@ -25,6 +26,7 @@
 
 using namespace larc;
 using namespace larc::driver;
+using namespace larc::driver::flags;
 namespace cl = llvm::cl;
 
 llvm::StringRef driver::getName(Form form) {
@@ -41,176 +43,33 @@ llvm::StringRef driver::getName(Form form) {
   return "";
 }
 
-//===----------------------------------------------------------------------===//
-// Declarations
-//===----------------------------------------------------------------------===//
-
-namespace {
-
-cl::SubCommand listCommand("list", "list the built-in specs");
-cl::SubCommand
-    runCommand("run",
-               "compute outputs and final states, with --grad gradients too");
-cl::SubCommand
-    checkCommand("check", "compute, and compare with a file's expected results "
-                          "or with the float64 reference");
-cl::SubCommand
-    explainCommand("explain",
-                   "say how a spec is computed: classes, equations, costs");
-cl::SubCommand
-    benchCommand("bench",
-                 "measure the time and its share of the machine's limits");
-cl::SubCommand compileCommand("compile", "write a spec's code");
-
-cl::SubCommandGroup computing = {&runCommand, &checkCommand, &benchCommand,
-                                 &compileCommand};
-cl::SubCommandGroup takingSpec = {&runCommand, &checkCommand, &explainCommand,
-                                  &benchCommand, &compileCommand};
-cl::SubCommandGroup comparingNothing = {&runCommand, &benchCommand,
-                                        &compileCommand};
-
-cl::OptionCategory tensorCategory("Inputs and outputs");
-cl::OptionCategory formCategory("What is computed, and how");
-cl::OptionCategory comparisonCategory("Comparison");
-cl::OptionCategory inspectionCategory("Inspection");
-
-using Text = cl::opt<std::string>;
-using Flag = cl::opt<bool>;
-using TextList = cl::list<std::string>;
-
-Text spec(cl::Positional, cl::desc("[SPEC]"), cl::sub(takingSpec),
-          cl::cat(tensorCategory));
-
-// Inputs and outputs.
-Text inputs("inputs", cl::desc("the safetensors file to read ('-': stdin)"),
-            cl::value_desc("FILE"), cl::sub(runCommand),
-            cl::cat(tensorCategory));
-Text outputs("outputs",
-             cl::desc("the safetensors file to write ('-': stdout); a summary "
-                      "of the results is printed without it"),
-             cl::value_desc("FILE"), cl::sub(runCommand),
-             cl::cat(tensorCategory));
-TextList data("data",
-              cl::desc("a safetensors file with inputs and the expected out., "
-                       "final. and grad. tensors (repeatable)"),
-              cl::value_desc("FILE"), cl::sub(checkCommand),
-              cl::cat(tensorCategory));
-Text checkDims("dims",
-               cl::desc("check random inputs of these sizes against the "
-                        "float64 reference: B, T, H and the spec's axes"),
-               cl::value_desc("NAME=SIZE,..."), cl::sub(checkCommand),
-               cl::cat(tensorCategory));
-Text benchDims("dims",
-               cl::desc("the sizes B, T, H and the spec's axes; ranges are "
-                        "FIRST:LAST, FIRST:LAST:STEP and FIRST:LAST:xFACTOR"),
-               cl::value_desc("NAME=SIZE,..."), cl::sub(benchCommand),
-               cl::cat(tensorCategory));
-Text explainDims("dims",
-                 cl::desc("the sizes of the spec's axes, and B, T and H, to "
-                          "count work by"),
-                 cl::value_desc("NAME=SIZE,..."), cl::sub(explainCommand),
-                 cl::cat(tensorCategory));
-Text compileDims("dims", cl::desc("the sizes of the spec's axes"),
-                 cl::value_desc("NAME=SIZE,..."), cl::sub(compileCommand),
-                 cl::cat(tensorCategory));
-Text seed("seed", cl::desc("seed of the random inputs (default 0)"),
-          cl::value_desc("N"), cl::sub(checkCommand), cl::cat(tensorCategory));
-Text seqlens("seqlens",
-             cl::desc("random inputs are packed sequences of these lengths"),
-             cl::value_desc("N,..."), cl::sub(checkCommand),
-             cl::cat(tensorCategory));
-Text heads("heads", cl::desc("head counts of random operands that share heads"),
-           cl::value_desc("OPERAND:N,..."), cl::sub(checkCommand),
-           cl::cat(tensorCategory));
-Text plot("plot",
-          cl::desc("draw the time against T, one line for each form; needs a "
-                   "range of T"),
-          cl::value_desc("FILE.svg"), cl::sub(benchCommand),
-          cl::cat(tensorCategory));
-Text output("o", cl::desc("the file to write ('-': stdout)"),
-            cl::value_desc("FILE"), cl::sub(compileCommand),
-            cl::cat(tensorCategory));
-
-// What is computed, and how.
-Flag grad("grad", cl::desc("compute gradients too"), cl::sub(runCommand),
-          cl::cat(formCategory));
-Text form("form",
-          cl::desc("auto (default), reference, recurrent or chunk; 'larc "
-                   "bench' takes a list, or all"),
-          cl::value_desc("FORM"), cl::sub(computing), cl::cat(formCategory));
-Text chunkSize("chunk-size",
-               cl::desc("the most tokens of a chunk, at most 256 (default: the "
-                        "cost model's choice)"),
-               cl::value_desc("N"), cl::sub(takingSpec), cl::cat(formCategory));
-Text segments("segments",
-              cl::desc("the pieces that sequences are cut into, which are "
-                       "computed at the same time (default: the cost model's "
-                       "choice)"),
-              cl::value_desc("N"), cl::sub(computing), cl::cat(formCategory));
-Text
-    dtype("dtype",
-          cl::desc("convert operands, parameters and cotangents: f64, f32, f16 "
-                   "or bf16 (default: as in the file, else f32)"),
-          cl::value_desc("TYPE"), cl::sub(takingSpec), cl::cat(formCategory));
-Text gateDType("gate-dtype", cl::desc("convert gates (default: as --dtype)"),
-               cl::value_desc("TYPE"), cl::sub(computing),
-               cl::cat(formCategory));
-TextList set("set", cl::desc("set an attribute; lists are 1,2,4 (repeatable)"),
-             cl::value_desc("NAME=VALUE"), cl::sub(takingSpec),
-             cl::cat(formCategory));
-Text target("target", cl::desc("cpu (default)"), cl::value_desc("TARGET"),
-            cl::sub(takingSpec), cl::cat(formCategory));
-Text cpu("cpu", cl::desc("the CPU to compile for (default: this one)"),
-         cl::value_desc("NAME"), cl::sub(compileCommand),
-         cl::cat(formCategory));
-Text
-    emit("emit",
-         cl::desc("what to write: larc (the recurrence with its attributes and "
-                  "sizes set), chunk (its chunkwise form), llvm, asm or obj"),
-         cl::value_desc("KIND"), cl::sub(compileCommand),
-         cl::cat(formCategory));
-Text threads("threads", cl::desc("number of threads (default: all cores)"),
-             cl::value_desc("N"), cl::sub(computing), cl::cat(formCategory));
-
-// Comparison.
-Flag noGrad("no-grad", cl::desc("leave the gradients out"),
-            cl::sub(checkCommand), cl::cat(comparisonCategory));
-Text tolerance("tolerance",
-               cl::desc("limit of the relative error; gradients have three "
-                        "times as much (default: by form and type)"),
-               cl::value_desc("X"), cl::sub(checkCommand),
-               cl::cat(comparisonCategory));
-// Known to the commands that compare nothing, so that they can say so.
-Text uselessTolerance("tolerance", cl::ReallyHidden, cl::sub(comparingNothing));
-
-// Inspection.
-Text format("format", cl::desc("text (default) or markdown"),
-            cl::value_desc("FORMAT"), cl::sub(explainCommand),
-            cl::cat(inspectionCategory));
-Flag listJSON("json", cl::desc("print JSON"), cl::sub(listCommand),
-              cl::cat(inspectionCategory));
-Flag json("json", cl::desc("print JSON"), cl::sub(computing),
-          cl::cat(inspectionCategory));
-Flag timing("timing", cl::desc("print the times of the phases to stderr"),
-            cl::sub(computing), cl::cat(inspectionCategory));
-Text printIRAfter("print-ir-after",
-                  cl::desc("print the IR to stderr after a pass, or after all"),
-                  cl::value_desc("PASS|all"), cl::sub(computing),
-                  cl::cat(inspectionCategory));
-
-} // namespace
+llvm::StringRef driver::getName(Emit emit) {
+  switch (emit) {
+  case Emit::Larc:
+    return "larc";
+  case Emit::Chunk:
+    return "chunk";
+  case Emit::Tile:
+    return "tile";
+  case Emit::LLVM:
+    return "llvm";
+  case Emit::Assembly:
+    return "asm";
+  case Emit::Object:
+    return "obj";
+  case Emit::PTX:
+    return "ptx";
+  case Emit::Cubin:
+    return "cubin";
+  case Emit::Library:
+    return "lib";
+  }
+  return "";
+}
 
 //===----------------------------------------------------------------------===//
 // Values
 //===----------------------------------------------------------------------===//
-
-/// Fails for an option that was given and cannot be honoured.
-static llvm::Error refuse(const cl::Option &option, llvm::StringRef reason) {
-  if (option.getNumOccurrences() == 0)
-    return llvm::Error::success();
-  return makeUsageFault("option '--" + option.ArgStr +
-                        "' cannot be honoured: " + reason);
-}
 
 static llvm::Expected<DType> parseDTypeOption(llvm::StringRef option,
                                               llvm::StringRef value) {
@@ -220,8 +79,9 @@ static llvm::Expected<DType> parseDTypeOption(llvm::StringRef option,
   return makeValueFault(option, value, {"f64", "f32", "f16", "bf16"});
 }
 
-static llvm::Error parseForm(llvm::StringRef value, bool isBench,
-                             llvm::SmallVectorImpl<Form> &forms) {
+static llvm::Error parseForm(llvm::StringRef value, Options &options) {
+  bool isBench = options.command == Command::Bench;
+  llvm::SmallVectorImpl<Form> &forms = options.forms;
   llvm::SmallVector<llvm::StringRef> parts;
   value.split(parts, ',');
   if (parts.size() > 1 && !isBench)
@@ -241,9 +101,11 @@ static llvm::Error parseForm(llvm::StringRef value, bool isBench,
     } else if (part == "chunk") {
       add(Form::Chunk);
     } else if (part == "all" && isBench) {
-      add(Form::Reference);
+      if (!options.hasCuda())
+        add(Form::Reference);
       add(Form::Recurrent);
-      if (llvm::is_contained(getCPUForms(), CPUForm::Chunk))
+      if (options.hasCuda() ? hasCudaForm(Form::Chunk)
+                            : llvm::is_contained(getCPUForms(), CPUForm::Chunk))
         add(Form::Chunk);
     } else {
       llvm::SmallVector<llvm::StringRef> known = {"auto", "reference",
@@ -256,43 +118,22 @@ static llvm::Error parseForm(llvm::StringRef value, bool isBench,
   return llvm::Error::success();
 }
 
-static llvm::Error checkTarget(llvm::StringRef value) {
-  llvm::SmallVector<llvm::StringRef> parts;
-  value.split(parts, ',');
-  if (parts.size() > 1 && !compileCommand)
-    return makeUsageFault("option '--target' takes one target here, not " +
-                          quoteName(value));
-  for (llvm::StringRef part : parts) {
-    if (part == "cpu")
-      continue;
-    if (part == "cuda" || part.starts_with("cuda:"))
-      return makeLaterFault("the target " + quoteName(part),
-                            "the only target is cpu");
-    return makeValueFault("option '--target'", part, {"cpu"});
-  }
-  return llvm::Error::success();
-}
-
 static llvm::Error parseEmit(Options &options) {
+  static constexpr Emit kinds[] = {Emit::Larc, Emit::Chunk,    Emit::Tile,
+                                   Emit::LLVM, Emit::Assembly, Emit::Object,
+                                   Emit::PTX,  Emit::Cubin,    Emit::Library};
+  options.emit = Emit::Library;
   if (emit.empty())
-    return makeLaterFault("the default of '--emit', a library",
-                          "give one of --emit=larc, chunk, llvm, asm or obj");
-  for (llvm::StringRef later : {"tile", "ptx", "cubin", "lib"})
-    if (emit == later)
-      return makeLaterFault("'--emit=" + later + "'",
-                            "it writes larc, chunk, llvm, asm and obj");
-  std::optional<Emit> kind = llvm::StringSwitch<std::optional<Emit>>(emit)
-                                 .Case("larc", Emit::Larc)
-                                 .Case("chunk", Emit::Chunk)
-                                 .Case("llvm", Emit::LLVM)
-                                 .Case("asm", Emit::Assembly)
-                                 .Case("obj", Emit::Object)
-                                 .Default(std::nullopt);
-  if (!kind)
-    return makeValueFault("option '--emit'", emit,
-                          {"larc", "chunk", "llvm", "asm", "obj"});
-  options.emit = *kind;
-  return llvm::Error::success();
+    return llvm::Error::success();
+  llvm::SmallVector<llvm::StringRef> names;
+  for (Emit kind : kinds) {
+    if (emit == driver::getName(kind)) {
+      options.emit = kind;
+      return llvm::Error::success();
+    }
+    names.push_back(driver::getName(kind));
+  }
+  return makeValueFault("option '--emit'", emit, names);
 }
 
 /// Parses the positive integer that `option` was given; 0 if it was not.
@@ -363,12 +204,11 @@ static llvm::Error parseCommon(Options &options) {
   if (options.spec.empty() && spec.getNumOccurrences() != 0)
     return makeUsageFault("unknown spec ''",
                           {"give a name of 'larc list' or a .mlir file"});
-  if (llvm::StringRef(options.spec).ends_with(".so"))
-    return makeLaterFault("compiled libraries as SPEC",
-                          "give a name of 'larc list' or a .mlir file");
+  options.isLibrary = isLibraryFile(options.spec);
+  if (llvm::Error error = parseTargets(options))
+    return error;
   if (llvm::Error error =
-          parseForm(form.empty() ? "auto" : form.c_str(),
-                    options.command == Command::Bench, options.forms))
+          parseForm(form.empty() ? "auto" : form.c_str(), options))
     return error;
   if (llvm::Error error = parseChunkOptions(options))
     return error;
@@ -394,9 +234,14 @@ static llvm::Error parseCommon(Options &options) {
                             " is set twice with '--set'");
     options.attributes.emplace_back(name.str(), value.str());
   }
-  if (!target.empty())
-    if (llvm::Error error = checkTarget(target))
-      return error;
+  if (!stateDType.empty()) {
+    std::optional<DType> type = parseDType(stateDType);
+    if (type != DType::F32 && type != DType::BF16)
+      return makeValueFault("option '--state-dtype'", stateDType,
+                            {"f32", "bf16"});
+    options.stateDType = type;
+  }
+  options.ptxas = ptxas;
   if (llvm::Error error = parseThreads(options))
     return error;
   if (llvm::Error error = parseTolerance(options))
@@ -404,7 +249,9 @@ static llvm::Error parseCommon(Options &options) {
   options.json = json;
   options.timing = timing;
   options.printIRAfter = printIRAfter;
-  return llvm::Error::success();
+  if (options.isLibrary)
+    return checkLibraryOptions(options);
+  return checkTargetOptions(options);
 }
 
 static llvm::Error makeSpecMissingFault() {
@@ -503,6 +350,9 @@ static llvm::Error parseBench(Options &options) {
   options.dims = std::move(*dims);
   if (llvm::Error error = parsePlot(options))
     return error;
+  options.peers = peers;
+  if (llvm::Error error = checkPeers(options))
+    return error;
   return refuse(uselessTolerance, "'larc bench' compares nothing");
 }
 
@@ -535,6 +385,8 @@ static llvm::Error parseCompile(Options &options) {
     return error;
   if (llvm::Error error = parseEmit(options))
     return error;
+  if (llvm::Error error = checkEmit(options))
+    return error;
   if (!compileDims.empty()) {
     auto dims = parseDims(compileDims, /*allowRanges=*/false);
     if (!dims)
@@ -563,9 +415,12 @@ static llvm::Error parseCompile(Options &options) {
     return makeUsageFault("'--emit=chunk' writes the form 'chunk', not "
                           "'--form=recurrent'");
   options.output = output;
+  options.header = header;
   if (options.output.empty()) {
-    if (options.emit == Emit::Object)
-      return makeUsageFault("'--emit=obj' needs '-o FILE'");
+    if (options.emit == Emit::Object || options.emit == Emit::Cubin ||
+        options.emit == Emit::Library)
+      return makeUsageFault("'--emit=" + driver::getName(options.emit) +
+                            "' needs '-o FILE'");
     options.output = "-";
   }
   if (options.json && options.output == "-")
@@ -595,8 +450,8 @@ llvm::Expected<Options> driver::parseOptions(int argc,
   if (!cl::ParseCommandLineOptions(
           argc, argv,
           "larc compiles the recurrences of linear attention\n\n"
-          "  SPEC is a built-in name ('larc list'), FILE.mlir, or "
-          "FILE.mlir:NAME.\n",
+          "  SPEC is a built-in name ('larc list'), FILE.mlir, FILE.mlir:NAME, "
+          "or\n  LIBRARY.so that 'larc compile' made.\n",
           &errors))
     return makeUsageFault(llvm::StringRef(messages).rtrim());
 

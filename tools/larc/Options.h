@@ -7,8 +7,8 @@
 //===----------------------------------------------------------------------===//
 //
 // Options are parsed in three steps. The argument list is checked first, word
-// by word, against the options that are declared for the command
-// (CommandLine.h): that gives errors in larc's form, with the name that was
+// by word, against the options that are declared for the command (Flags.h,
+// CommandLine.h): that gives errors in larc's form, with the name that was
 // meant. llvm::cl then stores the values as text and prints the help. Last,
 // values are validated and become the structure below.
 //
@@ -19,6 +19,7 @@
 
 #include "larc/Support/DType.h"
 
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/Support/Error.h"
 
@@ -38,7 +39,34 @@ enum class Form { Auto, Reference, Recurrent, Chunk };
 /// `auto`, `reference`, `recurrent`, `chunk`.
 llvm::StringRef getName(Form form);
 
-enum class Emit { Larc, Chunk, LLVM, Assembly, Object };
+enum class Emit {
+  Larc,
+  Chunk,
+  Tile,
+  LLVM,
+  Assembly,
+  Object,
+  PTX,
+  Cubin,
+  Library
+};
+
+/// As `--emit` has it: `asm`.
+llvm::StringRef getName(Emit emit);
+
+/// A machine that code is for.
+struct Target {
+  bool isCuda = false;
+  /// Of a GPU: 90 for 9.0. 0: that of the GPU at hand.
+  unsigned computeCapability = 0;
+
+  /// As `--target` has it: `cuda:90`.
+  std::string getName() const;
+  bool operator==(const Target &other) const {
+    return isCuda == other.isCuda &&
+           computeCapability == other.computeCapability;
+  }
+};
 
 /// A size or a range of sizes, `T=1024:65536:x2`.
 struct DimValues {
@@ -52,6 +80,8 @@ struct Options {
 
   /// Empty where none is given.
   std::string spec;
+  /// It is a compiled library.
+  bool isLibrary = false;
 
   // Common to all commands but `list`; `explain` has some of them.
   llvm::SmallVector<Form> forms;
@@ -59,6 +89,12 @@ struct Options {
   int64_t chunkSize = 0, segments = 0;
   std::optional<DType> dtype;
   std::optional<DType> gateDType;
+  /// How a GPU keeps states.
+  std::optional<DType> stateDType;
+  /// One, but for `compile`. None for a library whose own is not chosen.
+  llvm::SmallVector<Target> targets;
+  /// The assembler for GPUs; empty: one that is found.
+  std::string ptxas;
   /// `--set NAME=VALUE`, in order.
   std::vector<std::pair<std::string, std::string>> attributes;
   unsigned threads = 1;
@@ -86,11 +122,21 @@ struct Options {
 
   // bench
   std::string plot;
+  bool peers = false;
 
   // compile
   Emit emit = Emit::Larc;
   std::string output;
+  std::string header;
   std::string cpu;
+
+  /// Whether any target is a GPU, or is not one.
+  bool hasCuda() const {
+    return llvm::any_of(targets, [](const Target &t) { return t.isCuda; });
+  }
+  bool hasCPU() const {
+    return llvm::any_of(targets, [](const Target &t) { return !t.isCuda; });
+  }
 };
 
 /// Parses and validates the command line. Errors are usage faults. `--help` and

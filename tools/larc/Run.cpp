@@ -150,7 +150,9 @@ llvm::Expected<int> driver::runRun(Session &session) {
       session.bind(*spec, std::move(file->tensors), *form, options.gradients);
   if (!problem)
     return blameFile(problem.takeError(), options.inputs);
-  *form = session.chooseForm(*form, *problem);
+  form = session.chooseForm(*spec, *form, *problem);
+  if (!form)
+    return form.takeError();
   llvm::Expected<TensorMap> results =
       computeAndWrite(session, *spec, *problem, *form);
   if (!results)

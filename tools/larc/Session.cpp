@@ -12,7 +12,6 @@
 #include "Dims.h"
 
 #include "larc/Analysis/Summaries.h"
-#include "larc/Conversion/Passes.h"
 #include "larc/Dialect/Larc/Transforms/Flatten.h"
 #include "larc/Execution/Compare.h"
 #include "larc/InitAll.h"
@@ -20,7 +19,6 @@
 #include "larc/Support/Error.h"
 
 #include "mlir/IR/BuiltinOps.h"
-#include "mlir/Pass/PassManager.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -200,6 +198,8 @@ llvm::Error Session::checkAttributes(RecurrenceOp recurrence) const {
 
 llvm::Expected<SpecChoice> Session::chooseSpec(const TensorFile *file,
                                                llvm::StringRef path) {
+  if (options.isLibrary)
+    return chooseLibrarySpec(file, path);
   SpecChoice choice;
   choice.name = options.spec;
   bool fromFile = false;
@@ -250,15 +250,28 @@ DType driver::getResultDType(Form form, const Problem &problem) {
   return form == Form::Reference ? DType::F64 : problem.outputDType;
 }
 
-double driver::getDefaultLimit(Form form, const Problem &problem) {
+double driver::getDefaultLimit(Form form, const Problem &problem,
+                               DType storedState) {
   // With `--gate-dtype` alone, float64 data give float64 outputs of a float32
   // state.
   DType computed = form == Form::Reference ? DType::F64 : problem.stateDType;
-  return std::max(getDefaultTolerance(getResultDType(form, problem)),
-                  getDefaultTolerance(computed));
+  double limit = std::max(getDefaultTolerance(getResultDType(form, problem)),
+                          getDefaultTolerance(computed));
+  if (storedState == DType::F32)
+    return limit;
+  return std::max(limit, getDefaultTolerance(storedState));
 }
 
 llvm::Expected<Form> Session::resolveForm(Form form, bool gradients) {
+  if (runsLibrary()) {
+    if (!gradients)
+      return form;
+    return makeUsageFault(
+        options.isLibrary
+            ? "libraries have no gradients in this version"
+            : "the target 'cuda' has no gradients in this version",
+        {"leave them out with --no-grad"});
+  }
   bool hasChunkOptions = options.chunkSize != 0 || options.segments != 0;
   if (form == Form::Auto && gradients) {
     if (hasChunkOptions)
@@ -283,7 +296,18 @@ llvm::Expected<Form> Session::resolveForm(Form form, bool gradients) {
   return form;
 }
 
-Form Session::chooseForm(Form form, Problem &problem) {
+llvm::Expected<Form> Session::chooseForm(const SpecChoice &spec, Form form,
+                                         Problem &problem) {
+  if (runsLibrary()) {
+    llvm::Expected<Library *> code = getLibrary(spec, problem, form);
+    if (!code)
+      return code.takeError();
+    llvm::Expected<larc_plan_info> plan =
+        (*code)->code->describe(problem, (*code)->run);
+    if (!plan)
+      return plan.takeError();
+    return fromLibraryForm(plan->form);
+  }
   if (form != Form::Auto)
     return form;
   return chooseCall(problem, Form::Auto).form == CPUForm::Chunk
@@ -352,12 +376,16 @@ llvm::Expected<Problem> Session::bind(const SpecChoice &spec, TensorMap tensors,
   ConversionOptions conversion;
   conversion.dtype = options.dtype ? options.dtype : defaultDType;
   conversion.gateDType = options.gateDType;
+  if (options.isLibrary)
+    conversion = getLibraryConversion();
   conversion.allFloat64 = form == Form::Reference;
   llvm::Expected<Problem> problem =
       bindProblem(spec.recurrence, spec.attributes, std::move(tensors),
                   conversion, gradients);
   if (!problem)
     return problem.takeError();
+  if (llvm::Error error = roundStates(*problem))
+    return std::move(error);
   if (llvm::Error error = printFlattening(spec, problem->recurrence))
     return std::move(error);
   return problem;
@@ -443,113 +471,29 @@ llvm::Expected<TensorMap> Session::compute(const SpecChoice &spec,
     reference.progress = [&](double fraction) { progress.update(fraction); };
     return runReference(problem, reference);
   }
+  llvm::Expected<TensorMap> results = createResults(problem, /*float64=*/false);
+  if (!results)
+    return results;
+  if (runsLibrary()) {
+    // Compiled for what was asked for, of which `form` was chosen.
+    llvm::Expected<Library *> code =
+        getLibrary(spec, problem, options.forms.front());
+    if (!code)
+      return code.takeError();
+    PhaseTimer::Scope scope(timer, "run");
+    Ticker ticker(what.str());
+    if (llvm::Error error = (*code)->code->run(problem, *results, (*code)->run))
+      return std::move(error);
+    return results;
+  }
   llvm::Expected<Compiled *> code = getCompiled(spec, problem, form);
   if (!code)
     return code.takeError();
   PhaseTimer::Scope scope(timer, "run");
-  llvm::Expected<TensorMap> results = createResults(problem, /*float64=*/false);
-  if (!results)
-    return results;
   // Compiled code does not say how far it is.
   Ticker ticker(what.str());
   if (llvm::Error error =
           (*code)->recurrence->run(problem, *results, options.threads))
     return std::move(error);
   return results;
-}
-
-//===----------------------------------------------------------------------===//
-// Printing IR
-//===----------------------------------------------------------------------===//
-
-static constexpr llvm::StringLiteral flatteningPasses[] = {
-    "larc-specialize", "larc-expand-levels", "larc-bind-dims"};
-
-/// The names of the passes that run in `options` to compile `form`.
-static llvm::SmallVector<std::string>
-getCompilePasses(mlir::MLIRContext &context, const Options &options,
-                 Form form) {
-  // What `auto` and the forms of `bench` will be is not known here.
-  bool isAny = form == Form::Auto || options.command == Command::Bench;
-  bool isDerived =
-      options.command == Command::Compile && options.emit == Emit::Chunk;
-  mlir::PassManager manager(&context);
-  if (isDerived)
-    buildChunkDerivation(manager, /*chunkSize=*/1);
-  else if (isAny || form == Form::Chunk)
-    buildChunkPipeline(manager, RecurrentOptions(), /*chunkSize=*/1);
-  if (isAny || form == Form::Recurrent)
-    buildRecurrentPipeline(manager, RecurrentOptions());
-  if (!isDerived)
-    buildLoopsToLLVM(manager);
-  std::string text;
-  llvm::raw_string_ostream os(text);
-  manager.printAsTextualPipeline(os);
-  // `builtin.module(larc.recurrence(name{option=value}),name)`: what is left
-  // without options and anchors.
-  llvm::SmallVector<std::string> passes;
-  std::string word;
-  unsigned depth = 0;
-  for (char c : text + ",") {
-    if (c == '{')
-      ++depth;
-    else if (c == '}')
-      --depth;
-    else if (depth == 0 && c == '(')
-      word.clear();
-    else if (depth == 0 && (c == ',' || c == ')')) {
-      if (!word.empty() && !llvm::is_contained(passes, word))
-        passes.push_back(word);
-      word.clear();
-    } else if (depth == 0) {
-      word += c;
-    }
-  }
-  return passes;
-}
-
-llvm::Error Session::checkPrintIRAfter(Form form) {
-  llvm::StringRef wanted = options.printIRAfter;
-  if (wanted.empty() || wanted == "all")
-    return llvm::Error::success();
-  llvm::SmallVector<llvm::StringRef> known(std::begin(flatteningPasses),
-                                           std::end(flatteningPasses));
-  llvm::SmallVector<std::string> passes;
-  bool isCompiled =
-      (form != Form::Reference || options.command == Command::Bench) &&
-      (options.command != Command::Compile || options.emit != Emit::Larc);
-  if (isCompiled)
-    passes = getCompilePasses(context, options, form);
-  llvm::append_range(known, passes);
-  if (llvm::is_contained(known, wanted))
-    return llvm::Error::success();
-  return makeUsageFault("option '--print-ir-after' cannot be honoured: no pass "
-                        "run here is called " +
-                            quoteName(wanted) + didYouMean(wanted, known),
-                        {"run are " + llvm::join(known, ", ")});
-}
-
-llvm::Error Session::printFlattening(SpecChoice spec, RecurrenceOp bound) {
-  llvm::StringRef wanted = options.printIRAfter;
-  if (wanted.empty())
-    return llvm::Error::success();
-  auto print = [&](llvm::StringRef pass, RecurrenceOp recurrence) {
-    if (wanted != "all" && wanted != pass)
-      return;
-    llvm::errs() << "// -----// IR Dump After " << pass << " //----- //\n";
-    recurrence->print(llvm::errs());
-    llvm::errs() << "\n\n";
-  };
-  mlir::OwningOpRef<mlir::ModuleOp> module =
-      mlir::ModuleOp::create(spec.recurrence.getLoc());
-  module->push_back(spec.recurrence->clone());
-  RecurrenceOp copy = getRecurrence(*module);
-  if (mlir::failed(specialize(copy, spec.attributes)))
-    return makePrintedFault();
-  print(flatteningPasses[0], copy);
-  if (mlir::failed(expandLevels(copy)))
-    return makePrintedFault();
-  print(flatteningPasses[1], copy);
-  print(flatteningPasses[2], bound);
-  return llvm::Error::success();
 }

@@ -9,6 +9,7 @@
 #ifndef LARC_TOOLS_LARC_SESSION_H
 #define LARC_TOOLS_LARC_SESSION_H
 
+#include "Dims.h"
 #include "Options.h"
 #include "Report.h"
 
@@ -16,9 +17,12 @@
 #include "larc/Specs/Specs.h"
 #include "larc/Target/CPU/CompiledRecurrence.h"
 #include "larc/Target/CPU/CostModel.h"
+#include "larc/Target/Library.h"
+#include "larc/Target/LoadedLibrary.h"
 
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/MLIRContext.h"
+#include "llvm/Support/FileUtilities.h"
 
 #include <map>
 
@@ -38,6 +42,16 @@ struct SpecChoice {
 struct Compiled {
   std::unique_ptr<CompiledRecurrence> recurrence;
   double milliseconds = 0; ///< until it was ready
+};
+
+/// A library whose code runs: the user's, or one made here of code for a GPU.
+struct Library {
+  std::string path;
+  /// Removes the file of one that was made here.
+  std::unique_ptr<llvm::FileRemover> file;
+  std::unique_ptr<LoadedLibrary> code;
+  LibraryRunOptions run;
+  double milliseconds = 0; ///< until it was compiled
 };
 
 /// One run of the driver: the MLIR context with its diagnostics on stderr, the
@@ -69,6 +83,24 @@ public:
   /// Fails for a conversion that has nothing to convert in `recurrence`.
   llvm::Error checkConversions(RecurrenceOp recurrence) const;
 
+  /// Whether the code that runs is a library's.
+  bool runsLibrary() const {
+    return options.isLibrary ||
+           (options.hasCuda() && options.command != Command::Compile);
+  }
+
+  /// Whether it runs on a GPU, which is known once the spec is chosen.
+  bool runsOnGPU() const {
+    return options.isLibrary ? library && library->run.target == LARC_CUDA
+                             : runsLibrary();
+  }
+
+  /// The type in which states are kept between calls, other than float32.
+  DType getStoredStateDType() const;
+
+  /// Adds the sizes of axes that a library has to those of `--dims`.
+  llvm::Error completeDims(DimList &dims);
+
   /// Checks the sizes of `--dims` against `spec`, see `bindDimsOption`.
   llvm::Error checkDims(const SpecChoice &spec,
                         llvm::ArrayRef<std::pair<std::string, int64_t>> dims,
@@ -80,7 +112,9 @@ public:
   llvm::Expected<Form> resolveForm(Form form, bool gradients);
 
   /// The form of a resolved one that computes `problem`: what `Auto` chooses.
-  Form chooseForm(Form form, Problem &problem);
+  /// For a GPU it is compiled first.
+  llvm::Expected<Form> chooseForm(const SpecChoice &spec, Form form,
+                                  Problem &problem);
 
   /// Binds tensors to the spec with the command line's conversions;
   /// `defaultDType` is that of random inputs. Prints the IR that
@@ -96,6 +130,12 @@ public:
   /// before for the same attributes, sizes and types.
   llvm::Expected<Compiled *> getCompiled(const SpecChoice &spec,
                                          Problem &problem, Form form);
+
+  /// The library whose code computes `problem` in `form`, where it is one's;
+  /// compiled unless it is the user's, or was before. Fails where there is no
+  /// GPU for it.
+  llvm::Expected<Library *> getLibrary(const SpecChoice &spec, Problem &problem,
+                                       Form form);
 
   /// Computes outputs, final states and, by the reference, gradients.
   llvm::Expected<TensorMap> compute(const SpecChoice &spec, Problem &problem,
@@ -115,6 +155,17 @@ public:
   PhaseTimer &getTimer() { return timer; }
 
 private:
+  // Libraries.cpp has what concerns libraries.
+  llvm::Expected<Library *> openLibrary();
+  llvm::Error checkMetadata(RecurrenceOp recurrence, const TensorFile &file,
+                            llvm::StringRef path) const;
+  llvm::Expected<SpecChoice> chooseLibrarySpec(const TensorFile *file,
+                                               llvm::StringRef path);
+  ConversionOptions getLibraryConversion() const;
+  llvm::Error roundStates(Problem &problem) const;
+  llvm::Expected<Library> compileLibrary(const SpecChoice &spec,
+                                         Problem &problem, Form form);
+
   /// What the cost model makes of a call in `form`, or in any.
   FormChoice chooseCall(Problem &problem, Form form);
   llvm::Expected<RecurrenceOp> getSpec(llvm::StringRef name);
@@ -126,6 +177,11 @@ private:
   PhaseTimer timer;
   std::map<std::string, LoadedSpec, std::less<>> specs;
   std::map<std::string, Compiled> compiled;
+  /// The user's, and the recurrence in it.
+  std::optional<Library> library;
+  mlir::OwningOpRef<mlir::ModuleOp> libraryModule;
+  /// Those compiled here.
+  std::map<std::string, Library> libraries;
   std::map<std::string, CostModel> costs;
   std::vector<std::string> printedNotes;
   /// The first line of the last error that was printed as a diagnostic.
@@ -145,9 +201,20 @@ llvm::Error blameFile(llvm::Error error, llvm::StringRef path);
 /// The dtype that results of `form` have.
 DType getResultDType(Form form, const Problem &problem);
 
-/// The relative error that results of `form` may have: as of the coarser of
-/// their type and the type computed in.
-double getDefaultLimit(Form form, const Problem &problem);
+/// The relative error that results of `form` may have: as of the coarsest of
+/// their type, the type computed in and that of states between calls.
+double getDefaultLimit(Form form, const Problem &problem, DType storedState);
+
+/// The options of the compiler for GPUs, but for the kind of GPU.
+CudaOptions makeCudaOptions(LibraryContents &contents, const Options &options);
+
+/// The compute capability that code for `target` is compiled for where no GPU
+/// is at hand: Hopper's unless it says otherwise.
+unsigned getCompileCapability(const Target &target);
+
+/// The form as libraries have it, and the other way.
+larc_form toLibraryForm(Form form);
+Form fromLibraryForm(larc_form form);
 
 // The commands; each returns the exit code or an error.
 llvm::Expected<int> runList(Session &session);

@@ -15,6 +15,7 @@
 #include "Session.h"
 
 #include "larc/Support/Error.h"
+#include "larc/Target/CUDA/CudaDriver.h"
 
 #include "llvm/Support/ErrorHandling.h"
 #include "llvm/Support/Signals.h"
@@ -26,7 +27,21 @@
 using namespace larc;
 using namespace larc::driver;
 
+/// Fails where the command runs on a GPU and there is none: nothing else is
+/// worth looking at then.
+static llvm::Error requireGPU(const Options &options) {
+  bool runs = options.command == Command::Run ||
+              options.command == Command::Check ||
+              options.command == Command::Bench;
+  if (!runs || !options.hasCuda())
+    return llvm::Error::success();
+  llvm::Expected<CudaContext> gpu = CudaContext::create();
+  return gpu ? llvm::Error::success() : gpu.takeError();
+}
+
 static llvm::Expected<int> runCommand(Session &session) {
+  if (llvm::Error error = requireGPU(session.getOptions()))
+    return std::move(error);
   switch (session.getOptions().command) {
   case Command::List:
     return runList(session);

@@ -63,10 +63,6 @@ emitObject(CompiledModule &compiled);
 llvm::Expected<std::unique_ptr<llvm::orc::LLJIT>>
 createJIT(llvm::orc::JITTargetMachineBuilder builder);
 
-/// Counts the flat, bound `recurrence` as written, composite operations by what
-/// they are short for.
-TokenCost countTokenCost(RecurrenceOp recurrence, const CPUOptions &options);
-
 } // namespace larc
 
 #endif // LARC_LIB_TARGET_CPU_COMPILER_H

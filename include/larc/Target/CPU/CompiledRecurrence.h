@@ -61,6 +61,10 @@ struct TokenCost {
   double bytes = 0; ///< operands, outputs once; the state is resident
 };
 
+/// Counts the flat, bound `recurrence` as written, composite operations by what
+/// they are short for.
+TokenCost countTokenCost(RecurrenceOp recurrence, const CPUOptions &options);
+
 /// How a call is carried out.
 struct CallPlan {
   /// Of the chunk form; 0: there are none.
