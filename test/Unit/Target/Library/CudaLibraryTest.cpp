@@ -1,0 +1,481 @@
+//===- CudaLibraryTest.cpp - Libraries on a GPU that there is not -*- C++ -*-=//
+//
+// Part of the larc project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "FakeDriver.h"
+#include "LibraryTestUtils.h"
+
+#include "larc/Support/Error.h"
+
+#include <cmath>
+#include <dlfcn.h>
+
+using namespace larc;
+using namespace larc::test;
+
+namespace {
+
+/// What a kernel was given for a tensor.
+struct SeenTensor {
+  uint64_t pointer;
+  int64_t sequence, row, head;
+  int32_t group;
+};
+
+struct SeenLaunch {
+  std::string kernel;
+  unsigned grid, block, shared;
+  const void *stream;
+  uint64_t offsets, slots, positions;
+  int64_t tokens;
+  int32_t heads;
+  std::vector<SeenTensor> tensors;
+  int32_t segments;
+  uint64_t workspace;
+};
+
+template <typename T>
+T read(void *parameter) {
+  T value;
+  std::memcpy(&value, parameter, sizeof(T));
+  return value;
+}
+
+/// Libraries for GPUs, with a driver that notes what it is asked for.
+class CudaLibraryTest : public LibraryTest {
+protected:
+  static void SetUpTestSuite() {
+    // Whoever asks for libcuda.so.1 from here on gets this one, by its name.
+    void *handle = dlopen(LARC_TEST_FAKE_DRIVER, RTLD_NOW | RTLD_GLOBAL);
+    ASSERT_TRUE(handle) << dlerror();
+    auto find =
+        reinterpret_cast<FakeDriverFunction>(dlsym(handle, fakeDriverFunction));
+    ASSERT_TRUE(find);
+    driver = find();
+  }
+  void SetUp() override {
+    LibraryTest::SetUp();
+    driver->reset();
+    RecurrenceOp op = bind("gla", {{"K", 16}, {"V", 24}});
+    contents = describe(op, DType::BF16);
+    contents.cuda.push_back(makeCudaCode());
+    shape.target = LARC_CUDA;
+    shape.sequences = 3;
+    shape.tokens = 5;
+    shape.heads = 4;
+    for (size_t i = 0; i < tensors.size(); ++i)
+      tensors[i] = reinterpret_cast<const void *>(0x10000 * (i + 1));
+  }
+  void open() {
+    library = loadLibrary(contents);
+    functions = &library->getFunctions();
+    driver->onLaunch = [this](const larc_cu_launch_config &config,
+                              const std::string &kernel, void **parameters) {
+      SeenLaunch launch{kernel,
+                        config.gridX,
+                        config.blockX,
+                        config.sharedBytes,
+                        config.stream,
+                        read<uint64_t>(parameters[0]),
+                        read<uint64_t>(parameters[1]),
+                        read<uint64_t>(parameters[2]),
+                        read<int64_t>(parameters[3]),
+                        read<int32_t>(parameters[4]),
+                        {},
+                        0,
+                        0};
+      void **next = parameters + 5;
+      for (uint32_t i = 0; i < functions->tensors; ++i, next += 5)
+        launch.tensors.push_back(
+            {read<uint64_t>(next[0]), read<int64_t>(next[1]),
+             read<int64_t>(next[2]), read<int64_t>(next[3]),
+             read<int32_t>(next[4])});
+      launch.segments = read<int32_t>(next[0]);
+      launch.workspace = read<uint64_t>(next[1]);
+      launches.push_back(launch);
+    };
+  }
+  void TearDown() override {
+    if (functions)
+      functions->release(plan);
+    library.reset();
+    LibraryTest::TearDown();
+  }
+  std::string makePlan(larc_status wanted = LARC_OK,
+                       const larc_layout *layouts = nullptr) {
+    functions->release(plan);
+    larc_status status = functions->plan(&shape, layouts, &plan);
+    EXPECT_EQ(status, wanted) << functions->message();
+    return functions->message();
+  }
+  std::string run(larc_status wanted = LARC_OK,
+                  const larc_lists *lists = nullptr, void *memory = nullptr) {
+    launches.clear();
+    larc_status status =
+        functions->run(plan, tensors.data(), lists, memory, stream);
+    EXPECT_EQ(status, wanted) << functions->message();
+    return functions->message();
+  }
+
+  static FakeDriver *driver;
+  LibraryContents contents;
+  std::unique_ptr<LoadedLibrary> library;
+  const larc_library *functions = nullptr;
+  larc_shape shape = {};
+  larc_plan *plan = nullptr;
+  std::vector<const void *> tensors = std::vector<const void *>(7);
+  void *stream = reinterpret_cast<void *>(0x77);
+  std::vector<SeenLaunch> launches;
+};
+
+FakeDriver *CudaLibraryTest::driver = nullptr;
+
+TEST_F(CudaLibraryTest, Launches) {
+  open();
+  makePlan();
+  EXPECT_EQ(driver->sharedBytes["by_token"], 50000);
+  run();
+  ASSERT_EQ(launches.size(), 1u);
+  const SeenLaunch &launch = launches[0];
+  EXPECT_EQ(launch.kernel, "by_token");
+  EXPECT_EQ(launch.grid, 3u * 4 * 2);
+  EXPECT_EQ(launch.block, 64u);
+  EXPECT_EQ(launch.shared, 50000u);
+  EXPECT_EQ(launch.stream, stream);
+  EXPECT_EQ(launch.offsets, 0u);
+  EXPECT_EQ(launch.slots, 0u);
+  EXPECT_EQ(launch.positions, 0u);
+  EXPECT_EQ(launch.tokens, 5);
+  EXPECT_EQ(launch.heads, 4);
+  EXPECT_EQ(launch.segments, 1);
+  const SeenTensor &v = launch.tensors[2], &state = launch.tensors[5];
+  EXPECT_EQ(v.pointer, 0x30000u);
+  EXPECT_EQ(v.head, 24);
+  EXPECT_EQ(v.row, 4 * 24);
+  EXPECT_EQ(v.sequence, 5 * 4 * 24);
+  EXPECT_EQ(v.group, 1);
+  EXPECT_EQ(state.pointer, 0x60000u);
+  EXPECT_EQ(state.row, 24);
+  EXPECT_EQ(state.head, 16 * 24);
+  EXPECT_EQ(state.sequence, 4 * 16 * 24);
+}
+
+TEST_F(CudaLibraryTest, DoesNothingElseInARun) {
+  open();
+  makePlan();
+  driver->calls.clear();
+  for (int i = 0; i < 3; ++i)
+    run();
+  EXPECT_EQ(driver->calls,
+            (std::map<std::string, int>{{"cuLaunchKernelEx", 3}}));
+  // Nothing to do: no launch at all.
+  shape.sequences = 0;
+  makePlan();
+  driver->calls.clear();
+  run();
+  EXPECT_TRUE(driver->calls.empty());
+  // No tokens: states are still copied.
+  shape.sequences = 3;
+  shape.tokens = 0;
+  makePlan();
+  run();
+  EXPECT_EQ(launches.size(), 1u);
+}
+
+TEST_F(CudaLibraryTest, FindsTensors) {
+  open();
+  shape.packed = 1;
+  larc_layout layouts[7] = {};
+  layouts[0].heads = 2;
+  layouts[1].strided = 1;
+  layouts[1].token = 4096;
+  layouts[1].head = 64;
+  makePlan(LARC_OK, layouts);
+  int64_t offsets[4] = {};
+  int32_t slots[3] = {};
+  int64_t positions[3] = {};
+  larc_lists lists = {offsets, slots, positions};
+  tensors[5] = tensors[6];
+  run(LARC_OK, &lists);
+  ASSERT_EQ(launches.size(), 1u);
+  const SeenLaunch &launch = launches[0];
+  EXPECT_EQ(launch.offsets, reinterpret_cast<uint64_t>(offsets));
+  EXPECT_EQ(launch.slots, reinterpret_cast<uint64_t>(slots));
+  EXPECT_EQ(launch.positions, reinterpret_cast<uint64_t>(positions));
+  const SeenTensor &q = launch.tensors[0], &k = launch.tensors[1];
+  EXPECT_EQ(q.group, 2);
+  EXPECT_EQ(q.row, 2 * 16);
+  EXPECT_EQ(q.sequence, 0);
+  EXPECT_EQ(k.row, 4096);
+  EXPECT_EQ(k.head, 64);
+  EXPECT_EQ(launch.tensors[5].pointer, launch.tensors[6].pointer);
+  run(LARC_INVALID);
+}
+
+TEST_F(CudaLibraryTest, HasRowsOfInitialValues) {
+  RecurrenceOp op = bind("abc", {{"K", 16}, {"V", 16}, {"M", 8}});
+  contents.recurrence = op;
+  open();
+  const LibraryManifest &manifest = library->getManifest();
+  tensors.resize(manifest.tensors.size());
+  for (size_t i = 0; i < tensors.size(); ++i) {
+    bool isInitial =
+        manifest.tensors[i].role == LibraryTensor::Role::InitialState;
+    tensors[i] =
+        isInitial ? nullptr : reinterpret_cast<const void *>(0x10000 * (i + 1));
+  }
+  makePlan();
+  run();
+  ASSERT_EQ(launches.size(), 1u);
+  unsigned infinite = 0;
+  for (auto [i, tensor] : llvm::enumerate(manifest.tensors)) {
+    if (tensor.role != LibraryTensor::Role::InitialState)
+      continue;
+    const SeenTensor &seen = launches[0].tensors[i];
+    EXPECT_EQ(seen.sequence, 0);
+    EXPECT_EQ(seen.row, 0);
+    EXPECT_EQ(seen.head, 0);
+    EXPECT_EQ(seen.pointer % 16, 0u);
+    const auto *row = reinterpret_cast<const float *>(seen.pointer);
+    int64_t size = tensor.sizes.empty() ? 1 : tensor.sizes.back();
+    for (int64_t j = 0; j < size; ++j)
+      EXPECT_EQ(row[j], row[0]);
+    infinite += std::isinf(row[0]);
+  }
+  EXPECT_EQ(infinite, 1u);
+}
+
+TEST_F(CudaLibraryTest, ChecksAlignment) {
+  open();
+  larc_layout layouts[7] = {};
+  layouts[2].strided = 1;
+  layouts[2].sequence = 800;
+  layouts[2].token = 100;
+  layouts[2].head = 24;
+  EXPECT_EQ(makePlan(LARC_INVALID, layouts),
+            "tensor 'v': expected a distance between tokens that is a multiple "
+            "of 8 elements, found 100");
+  shape.tokens = 1;
+  makePlan(LARC_OK, layouts);
+  tensors[3] = reinterpret_cast<const void *>(0x40008);
+  EXPECT_EQ(run(LARC_INVALID),
+            "tensor 'g' does not lie at a multiple of 16 bytes");
+}
+
+TEST_F(CudaLibraryTest, HasManySequences) {
+  open();
+  shape.sequences = 1 << 20;
+  shape.heads = 128;
+  makePlan();
+  run();
+  EXPECT_EQ(launches.at(0).grid, 1u << 28);
+  EXPECT_EQ(launches.at(0).tensors[2].head * 128 * 5,
+            launches.at(0).tensors[2].sequence);
+  shape.sequences = 1 << 24;
+  EXPECT_NE(makePlan(LARC_TOO_LARGE).find("16777216 sequences of 128 heads"),
+            std::string::npos);
+}
+
+TEST_F(CudaLibraryTest, ChoosesForms) {
+  CudaForm chunk;
+  chunk.form = LARC_FORM_CHUNK;
+  chunk.chunkSize = 64;
+  chunk.leastTokens = 100;
+  chunk.cubin = "no machine code either";
+  chunk.leastSegmentTokens = 512;
+  chunk.segmentBytes = 1000;
+  CudaFormLaunch summarise;
+  summarise.kernel = "summaries";
+  summarise.warps = 4;
+  summarise.segmented = summarise.onlyIfCut = true;
+  CudaFormLaunch scan = summarise;
+  scan.kernel = "chunks";
+  scan.onlyIfCut = false;
+  chunk.launches = {summarise, scan};
+  contents.cuda[0].forms.push_back(chunk);
+  open();
+  makePlan();
+  larc_plan_info info;
+  functions->describe(plan, &info);
+  EXPECT_EQ(info.form, LARC_FORM_RECURRENT);
+  // Long sequences of few heads are cut.
+  shape.tokens = 4096;
+  makePlan();
+  functions->describe(plan, &info);
+  EXPECT_EQ(info.form, LARC_FORM_CHUNK);
+  EXPECT_EQ(info.chunk_size, 64);
+  EXPECT_EQ(info.segments, 8);
+  EXPECT_EQ(info.launches, 2);
+  EXPECT_EQ(info.blocks, 3 * 4 * 8);
+  EXPECT_EQ(info.workspace_bytes, llvm::alignTo(3 * 4 * 8 * 1000, 256));
+  EXPECT_NE(run(LARC_INVALID).find("expected a workspace of "),
+            std::string::npos);
+  void *memory = reinterpret_cast<void *>(0x100000);
+  run(LARC_OK, nullptr, memory);
+  ASSERT_EQ(launches.size(), 2u);
+  EXPECT_EQ(launches[0].kernel, "summaries");
+  EXPECT_EQ(launches[1].kernel, "chunks");
+  EXPECT_EQ(launches[1].segments, 8);
+  EXPECT_EQ(launches[1].workspace, 0x100000u);
+  EXPECT_EQ(launches[1].grid, 96u);
+  shape.segments = 1;
+  makePlan();
+  run(LARC_OK, nullptr, memory);
+  ASSERT_EQ(launches.size(), 1u);
+  EXPECT_EQ(launches[0].kernel, "chunks");
+  EXPECT_EQ(launches[0].grid, 12u);
+  // By the average length.
+  shape.packed = 1;
+  shape.tokens = 290;
+  makePlan();
+  functions->describe(plan, &info);
+  EXPECT_EQ(info.form, LARC_FORM_RECURRENT);
+  shape.form = LARC_FORM_CHUNK;
+  makePlan();
+  functions->describe(plan, &info);
+  EXPECT_EQ(info.form, LARC_FORM_CHUNK);
+}
+
+TEST_F(CudaLibraryTest, DiscardsFinals) {
+  open();
+  shape.discard_finals = 1;
+  makePlan();
+  size_t bytes = functions->workspace(plan);
+  EXPECT_EQ(bytes, 4u * 16 * 24 * 4);
+  tensors[6] = nullptr;
+  run(LARC_OK, nullptr, reinterpret_cast<void *>(0x200000));
+  EXPECT_EQ(launches.at(0).tensors[6].pointer, 0x200000u);
+  EXPECT_EQ(launches.at(0).tensors[6].sequence, 0);
+  EXPECT_EQ(launches.at(0).tensors[6].head, 16 * 24);
+  shape.discard_finals = 0;
+  makePlan();
+  EXPECT_EQ(run(LARC_INVALID), "tensor 'final.S' is null");
+}
+
+TEST_F(CudaLibraryTest, ChoosesCode) {
+  contents.cuda.push_back(makeCudaCode(80));
+  contents.cuda.back().forms[0].launches[0].kernel = "for_80";
+  contents.cuda.push_back(makeCudaCode(86));
+  contents.cuda.back().forms[0].launches[0].kernel = "for_86";
+  open();
+  auto launchOn = [&](int major, int minor) {
+    driver->major = major;
+    driver->minor = minor;
+    ++driver->context;
+    makePlan();
+    run();
+    return launches.at(0).kernel;
+  };
+  EXPECT_EQ(launchOn(9, 0), "by_token");
+  EXPECT_EQ(launchOn(8, 0), "for_80");
+  EXPECT_EQ(launchOn(8, 9), "for_86");
+  driver->major = 10;
+  driver->minor = 0;
+  ++driver->context;
+  EXPECT_EQ(makePlan(LARC_UNSUPPORTED),
+            "the library has no code for GPUs of compute capability 10.0");
+}
+
+TEST_F(CudaLibraryTest, KeepsContextsApart) {
+  open();
+  makePlan();
+  EXPECT_EQ(driver->modulesLoaded, 1);
+  makePlan();
+  EXPECT_EQ(driver->modulesLoaded, 1);
+  driver->context = 2;
+  EXPECT_EQ(functions->load(LARC_CUDA), LARC_OK);
+  EXPECT_EQ(driver->modulesLoaded, 2);
+  EXPECT_EQ(driver->buffersAllocated, 2);
+  EXPECT_EQ(functions->unload(LARC_CUDA), LARC_OK);
+  EXPECT_EQ(driver->modulesLoaded, 1);
+  EXPECT_EQ(driver->buffersAllocated, 1);
+  driver->context = 1;
+  functions->release(plan);
+  plan = nullptr;
+  EXPECT_EQ(functions->unload(LARC_CUDA), LARC_OK);
+  EXPECT_EQ(driver->modulesLoaded, 0);
+  EXPECT_EQ(driver->buffersAllocated, 0);
+  driver->context = 0;
+  EXPECT_EQ(makePlan(LARC_NO_DEVICE),
+            "no CUDA context is current in this thread: choose a GPU first");
+}
+
+TEST_F(CudaLibraryTest, ReportsErrors) {
+  open();
+  driver->errors["cuModuleLoadData"] = 200;
+  EXPECT_EQ(makePlan(LARC_DEVICE_FAILED),
+            "cannot load the kernels of form 'recurrent': as the test wants it "
+            "(CUDA_ERROR_FAKE 200)");
+  driver->errors.clear();
+  driver->errors["cuModuleGetFunction"] = 500;
+  EXPECT_EQ(makePlan(LARC_DEVICE_FAILED).find("cannot find the kernel"), 0u);
+  EXPECT_EQ(driver->modulesLoaded, 0);
+  driver->errors.clear();
+  makePlan();
+  driver->errors["cuLaunchKernelEx"] = 1;
+  EXPECT_EQ(run(LARC_DEVICE_FAILED).find("cannot launch the kernel 'by_token'"),
+            0u);
+}
+
+/// Tensors of the host go to the device and back.
+TEST_F(CudaLibraryTest, RunsOnHostTensors) {
+  open();
+  RandomInputs request;
+  request.dims = {{"B", 2}, {"T", 1}, {"H", 2}, {"K", 16}, {"V", 24}};
+  Problem problem = makeProblem(*library, request);
+  LibraryRunOptions options;
+  options.target = LARC_CUDA;
+  TensorMap results = runLibrary(*library, problem, options);
+  ASSERT_EQ(launches.size(), 1u);
+  // Nobody wrote them.
+  for (double value : getValues(results.at("out.o")))
+    EXPECT_TRUE(std::isnan(value));
+  // In place, and in a graph.
+  launches.clear();
+  LibraryTimeOptions time;
+  time.samples = 5;
+  LibraryTimes times = take(library->measure(problem, results, options, time));
+  EXPECT_EQ(times.milliseconds.size(), 5u);
+  EXPECT_EQ(launches.at(0).tensors[5].pointer,
+            launches.at(0).tensors[6].pointer);
+  EXPECT_EQ(driver->calls["cuGraphLaunch"], 6);
+  larc_plan_info info = take(library->describe(problem, options));
+  EXPECT_EQ(info.blocks, 8);
+  int before = driver->buffersAllocated;
+  library.reset();
+  functions = nullptr;
+  EXPECT_EQ(before, 1);
+  EXPECT_EQ(driver->buffersAllocated, 0);
+}
+
+/// Real kernels, where there is an assembler.
+TEST_F(CudaLibraryTest, HoldsCompiledKernels) {
+  RecurrenceOp op = bind("gla", {{"K", 64}, {"V", 64}});
+  std::string message;
+  mlir::ScopedDiagnosticHandler handler(&context,
+                                        [&](mlir::Diagnostic &diagnostic) {
+                                          message = diagnostic.str();
+                                          return mlir::success();
+                                        });
+  auto code =
+      compileForCuda(op, CudaOptions::uniform(op, DType::BF16, DType::BF16));
+  if (mlir::failed(code)) {
+    if (llvm::StringRef(message).contains("no ptxas"))
+      GTEST_SKIP() << message;
+    FAIL() << message;
+  }
+  contents = describe(op, DType::BF16);
+  contents.cuda.push_back(std::move(*code));
+  open();
+  makePlan();
+  run();
+  ASSERT_GE(launches.size(), 1u);
+  EXPECT_EQ(launches[0].kernel, "larc_gla_by_token");
+  EXPECT_EQ(launches[0].block % 32, 0u);
+}
+
+} // namespace
