@@ -50,7 +50,6 @@ llvm::json::Value driver::measurementToJSON(const Measurement &m,
   llvm::json::Object object{
       {"spec", toJSONText(spec.name)},
       {"form", driver::getName(m.form)},
-      {"target", onGPU ? "cuda" : "cpu"},
       {"dims", dimsToJSON(m.dims)},
       {"dtype", larc::getName(m.dtype)},
       {"threads", toJSONCount(onGPU ? 0 : options.threads)},

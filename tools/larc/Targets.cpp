@@ -136,19 +136,24 @@ static llvm::Error checkCudaOptions(const Options &options) {
   return llvm::Error::success();
 }
 
-llvm::Error driver::checkTargetOptions(const Options &options) {
-  if (!options.hasCuda()) {
-    if (llvm::Error error = refuse(flags::ptxas, "no target is a GPU"))
-      return error;
+/// CPUs compute on states where they are.
+static llvm::Error checkCPUStates(const Options &options) {
+  if (options.dtype == DType::F64)
     return refuse(flags::stateDType,
-                  "a CPU computes on its states where they are, in float32");
-  }
+                  "the target 'cpu' has states of float64 with '--dtype=f64'");
+  if (options.stateDType == DType::F32)
+    return llvm::Error::success();
+  return refuse(flags::stateDType, "the target 'cpu' has states of float32");
+}
+
+llvm::Error driver::checkTargetOptions(const Options &options) {
+  if (options.hasCPU())
+    if (llvm::Error error = checkCPUStates(options))
+      return error;
+  if (!options.hasCuda())
+    return refuse(flags::ptxas, "no target is a GPU");
   if (llvm::Error error = checkCudaOptions(options))
     return error;
-  if (options.hasCPU())
-    if (llvm::Error error =
-            refuse(flags::stateDType, "the target 'cpu' has states of float32"))
-      return error;
   if (llvm::Error error = refuse(
           flags::grad, "the target 'cuda' has no gradients in this version"))
     return error;
