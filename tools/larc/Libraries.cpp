@@ -69,19 +69,15 @@ chooseTarget(const Options &options, const LibraryManifest &manifest) {
     (isCPU ? hasCPU : hasCuda) = true;
     names.push_back(code.target);
   }
-  if (!options.targets.empty()) {
-    bool wantsCuda = options.hasCuda();
-    if (wantsCuda ? hasCuda : hasCPU)
-      return wantsCuda ? LARC_CUDA : LARC_CPU;
+  if (!options.targets.empty() && !(options.hasCuda() ? hasCuda : hasCPU))
     return refuse(flags::target,
                   "the library has code for " + llvm::join(names, ", "));
-  }
-  if (!hasCuda)
+  if (!hasCuda || (!options.targets.empty() && options.hasCPU()))
     return LARC_CPU;
   llvm::Expected<CudaContext> gpu = CudaContext::create();
   if (gpu)
     return LARC_CUDA;
-  if (!hasCPU)
+  if (!hasCPU || !options.targets.empty())
     return gpu.takeError();
   llvm::consumeError(gpu.takeError());
   return LARC_CPU;
