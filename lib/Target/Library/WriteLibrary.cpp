@@ -67,7 +67,7 @@ static llvm::json::Array writeTensors(LibraryContents &contents) {
       if (decl.getInit()) {
         SmallString<16> number;
         decl.getInit().getValue().toString(number);
-        object["initial"] = number.str();
+        object["initial"] = std::string(number);
       }
     }
     tensors.push_back(std::move(object));
