@@ -38,6 +38,7 @@ config.excludes = [
     "CMakeLists.txt",
     "Consumer",
     "Data",
+    "Device",
     "Inputs",
     "README.md",
     "lit.cfg.py",
@@ -46,8 +47,11 @@ config.excludes = [
 config.test_source_root = os.path.join(config.larc_src_root, "test")
 config.test_exec_root = os.path.join(config.larc_obj_root, "test")
 
-# Other tools than the build's: lit -Dlarc_tools_dir=FOLDER.
-config.larc_tools_dir = lit_config.params.get("larc_tools_dir", config.larc_tools_dir)
+# Other tools than the build's: lit -Dlarc_tools_dir=FOLDER, which gives the
+# feature `other-tools`.
+if "larc_tools_dir" in lit_config.params:
+    config.larc_tools_dir = lit_config.params["larc_tools_dir"]
+    config.available_features.add("other-tools")
 
 # Unit has a configuration of its own and is found by it.
 
