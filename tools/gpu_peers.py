@@ -207,7 +207,8 @@ PEERS = {
 
 # The library ---------------------------------------------------------------------------------------
 
-CUDA, AUTO = 2, 0
+# As include/larc/Runtime/Library.h has it.
+VERSION, CUDA, AUTO = 1, 2, 0
 i32, i64, pointer = ctypes.c_int32, ctypes.c_int64, ctypes.c_void_p
 
 
@@ -224,6 +225,7 @@ class Functions(ctypes.Structure):
         ("manifest", ctypes.c_char_p),
         ("message", ctypes.CFUNCTYPE(ctypes.c_char_p)),
         ("load", ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_int)),
+        ("unload", ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_int)),
         ("plan", ctypes.CFUNCTYPE(ctypes.c_int, ctypes.POINTER(Shape), pointer, ctypes.POINTER(pointer))),
         ("workspace", ctypes.CFUNCTYPE(ctypes.c_size_t, pointer)),
         ("describe", ctypes.CFUNCTYPE(None, pointer, pointer)),
@@ -238,6 +240,8 @@ class Library:
         get = handle.larc_library_functions
         get.restype = ctypes.POINTER(Functions)
         self.functions = get().contents
+        if self.functions.version != VERSION:
+            raise Unavailable("the library is of another version of the interface")
         self.manifest = json.loads(self.functions.manifest)
 
     def check(self, status):
@@ -316,13 +320,13 @@ def make_tensors(manifest, dims, with_states):
         shape = leading(entry, dims) + list(entry["sizes"])
         if role in ("operand", "constant"):
             x = draw(kinds.get(name, "normal"), shape, generator)
-        elif role == "initial_state" and (with_states or entry["required"]):
+        elif role == "initial state" and (with_states or entry["required"]):
             x = torch.randn(shape, device="cuda", generator=generator)
-        elif role in ("output", "final_state", "final_anchor"):
-            x = torch.full(shape, float("nan"), device="cuda", dtype=types[entry["dtype"]])
+        elif role in ("output", "final state", "final anchor"):
+            x = torch.full(shape, float("nan"), device="cuda", dtype=types[entry["type"]])
         else:
             continue
-        tensors[name] = x.to(types[entry["dtype"]])
+        tensors[name] = x.to(types[entry["type"]])
     return tensors
 
 
