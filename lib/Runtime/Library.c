@@ -203,6 +203,7 @@ void larc_rt_release(larc_plan *plan) {
     return;
   free(plan->tensors);
   free(plan->launches);
+  free(plan->words);
   free(plan->begins);
   free(plan);
 }

@@ -208,8 +208,8 @@ larc_status larc_cpu_run(const larc_plan *plan, const void *const *tensors,
   larc_tensor bound[maxTensors];
   for (uint32_t i = 0; i < data->num_tensors; ++i) {
     const larc_plan_tensor *layout = &plan->tensors[i];
-    larc_tensor tensor = {(void *)tensors[i], layout->sequence, layout->row,
-                          layout->head, layout->heads};
+    larc_tensor tensor = {(void *)(uintptr_t)tensors[i], layout->sequence,
+                          layout->row, layout->head, layout->heads};
     uint32_t role = data->tensors[i].role;
     if (!tensors[i] &&
         (role == LARC_ROLE_FINAL || role == LARC_ROLE_FINAL_ANCHOR)) {

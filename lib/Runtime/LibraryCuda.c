@@ -351,6 +351,54 @@ static larc_status planLaunches(larc_plan *plan, const loaded_context *context,
   return LARC_OK;
 }
 
+/// A kernel's parameters as the driver lays them out, in words of 8 bytes: what
+/// all kernels have, then a tensor after the other. A segmented kernel has the
+/// segments in the second half of the last word, which numbers of 4 bytes leave
+/// free, and the workspace in one more.
+enum {
+  maxTensors = 256,
+  wordOffsets = 0,
+  wordSlots,
+  wordPositions,
+  wordTokens,
+  wordHeads,
+  commonWords,
+  wordPointer = 0, // of a tensor
+  wordSequence,
+  wordRow,
+  wordHead,
+  wordGroup,
+  tensorWords,
+  maxWords = commonWords + maxTensors * tensorWords + 1
+};
+
+static uint64_t *getTensorWords(uint64_t *words, uint32_t index) {
+  return words + commonWords + (size_t)index * tensorWords;
+}
+
+/// Writes the parameters that all runs have in common.
+static larc_status planParameters(larc_plan *plan) {
+  uint32_t count = larc_library_data.num_tensors;
+  plan->words =
+      calloc(commonWords + (size_t)count * tensorWords + 1, sizeof(uint64_t));
+  if (!plan->words)
+    return larc_fail(LARC_OUT_OF_MEMORY, "no memory for a plan");
+  plan->words[wordTokens] = (uint64_t)plan->shape.tokens;
+  plan->words[wordHeads] = (uint64_t)plan->shape.heads;
+  for (uint32_t i = 0; i < count; ++i) {
+    uint64_t *words = getTensorWords(plan->words, i);
+    const larc_plan_tensor *tensor = &plan->tensors[i];
+    words[wordSequence] = (uint64_t)tensor->sequence;
+    words[wordRow] = (uint64_t)tensor->row;
+    words[wordHead] = (uint64_t)tensor->head;
+    words[wordGroup] = (uint64_t)tensor->group;
+  }
+  // The last number of 4 bytes is a group, or the heads.
+  plan->words[commonWords + (size_t)count * tensorWords - 1] |=
+      (uint64_t)plan->info.segments << 32;
+  return LARC_OK;
+}
+
 larc_status larc_cuda_plan(larc_plan *plan) {
   loaded_context *context = NULL;
   uint32_t index = 0;
@@ -371,6 +419,8 @@ larc_status larc_cuda_plan(larc_plan *plan) {
   status = planWorkspace(plan, form);
   if (status == LARC_OK)
     status = planLaunches(plan, context, index);
+  if (status == LARC_OK)
+    status = planParameters(plan);
   return status;
 }
 
@@ -378,88 +428,71 @@ larc_status larc_cuda_plan(larc_plan *plan) {
 // Runs
 //===----------------------------------------------------------------------===//
 
-enum { maxTensors = 256, commonParameters = 5, parametersOfTensor = 5 };
-
-/// The memory that stands for a tensor, and its layout.
-static larc_cu_pointer bindTensor(const larc_plan *plan, uint32_t index,
-                                  const void *const *tensors, void *workspace,
-                                  const larc_plan_tensor **layout) {
-  // One row stands for all of a state.
-  static const larc_plan_tensor oneRow = {.group = 1};
+/// Sets the memory that stands for a tensor.
+static void bindTensor(const larc_plan *plan, uint32_t index, const void *given,
+                       const char *workspace, uint64_t *words) {
   const larc_data_tensor *data = &larc_library_data.tensors[index];
-  *layout = &plan->tensors[index];
-  if (tensors[index])
-    return (larc_cu_pointer)(uintptr_t)tensors[index];
+  words[wordPointer] = (uint64_t)(uintptr_t)given;
+  if (given)
+    return;
   switch (data->role) {
   case LARC_ROLE_INITIAL:
   case LARC_ROLE_INITIAL_ANCHOR:
-    *layout = &oneRow;
-    return plan->rows + (larc_cu_pointer)data->initial;
-  default:
-    return 0;
+    // One row stands for all of the state.
+    words[wordPointer] = plan->rows + (larc_cu_pointer)data->initial;
+    words[wordSequence] = words[wordRow] = words[wordHead] = 0;
+    break;
   case LARC_ROLE_FINAL:
   case LARC_ROLE_FINAL_ANCHOR:
-    return (larc_cu_pointer)(uintptr_t)workspace + plan->tensors[index].discard;
+    words[wordPointer] =
+        (uint64_t)(uintptr_t)(workspace + plan->tensors[index].discard);
+    words[wordSequence] = 0;
+    words[wordRow] = (uint64_t)data->row;
+    words[wordHead] = (uint64_t)data->elements;
+    break;
+  default:
+    break;
   }
+}
+
+static larc_status launch(const larc_plan_launch *launch, uint64_t *words,
+                          size_t bytes, void *stream) {
+  // The first three of the driver's interface.
+  void *const end = NULL, *const buffer = (void *)1, *const size = (void *)2;
+  void *extra[] = {buffer, words, size, &bytes, end};
+  larc_cu_launch_config config = {0};
+  config.gridX = launch->blocks;
+  config.gridY = config.gridZ = 1;
+  config.blockX = launch->data->threads;
+  config.blockY = config.blockZ = 1;
+  config.sharedBytes = launch->data->shared_bytes;
+  config.stream = stream;
+  larc_cu_result result =
+      api.launchKernelEx(&config, launch->function, NULL, extra);
+  return result ? check(result, "launch the kernel", launch->data->kernel)
+                : LARC_OK;
 }
 
 larc_status larc_cuda_run(const larc_plan *plan, const void *const *tensors,
                           const larc_lists *lists, void *workspace,
                           void *stream) {
-  const larc_data *data = &larc_library_data;
-  void *parameters[commonParameters + maxTensors * parametersOfTensor + 2];
-  larc_cu_pointer pointers[maxTensors];
-  larc_plan_tensor discarded[maxTensors];
-  larc_cu_pointer offsets = (larc_cu_pointer)(uintptr_t)lists->offsets;
-  larc_cu_pointer slots = (larc_cu_pointer)(uintptr_t)lists->slots;
-  larc_cu_pointer positions = (larc_cu_pointer)(uintptr_t)lists->positions;
-  larc_cu_pointer memory = (larc_cu_pointer)(uintptr_t)workspace;
-  int64_t tokens = plan->shape.tokens;
-  int32_t heads = (int32_t)plan->shape.heads;
-  int32_t segments = (int32_t)plan->info.segments;
-  unsigned count = 0;
-  parameters[count++] = &offsets;
-  parameters[count++] = &slots;
-  parameters[count++] = &positions;
-  parameters[count++] = &tokens;
-  parameters[count++] = &heads;
-  for (uint32_t i = 0; i < data->num_tensors; ++i) {
-    const larc_plan_tensor *layout;
-    pointers[i] = bindTensor(plan, i, tensors, workspace, &layout);
-    int isDiscarded =
-        !tensors[i] && (data->tensors[i].role == LARC_ROLE_FINAL ||
-                        data->tensors[i].role == LARC_ROLE_FINAL_ANCHOR);
-    if (isDiscarded) {
-      discarded[i].sequence = 0;
-      discarded[i].row = data->tensors[i].row;
-      discarded[i].head = data->tensors[i].elements;
-      discarded[i].group = 1;
-      layout = &discarded[i];
-    }
-    // The driver copies what these point to, and changes nothing.
-    parameters[count++] = &pointers[i];
-    parameters[count++] = (void *)&layout->sequence;
-    parameters[count++] = (void *)&layout->row;
-    parameters[count++] = (void *)&layout->head;
-    parameters[count++] = (void *)&layout->group;
-  }
-  // A kernel that takes fewer parameters does not look at these.
-  parameters[count++] = &segments;
-  parameters[count++] = &memory;
+  uint64_t words[maxWords];
+  uint32_t count = larc_library_data.num_tensors;
+  size_t numWords = commonWords + (size_t)count * tensorWords;
+  memcpy(words, plan->words, numWords * sizeof(uint64_t));
+  words[wordOffsets] = (uint64_t)(uintptr_t)lists->offsets;
+  words[wordSlots] = (uint64_t)(uintptr_t)lists->slots;
+  words[wordPositions] = (uint64_t)(uintptr_t)lists->positions;
+  for (uint32_t i = 0; i < count; ++i)
+    bindTensor(plan, i, tensors[i], workspace, getTensorWords(words, i));
+  words[numWords] = (uint64_t)(uintptr_t)workspace;
   for (int64_t i = 0; i < plan->info.launches; ++i) {
-    const larc_plan_launch *launch = &plan->launches[i];
-    larc_cu_result result = api.launchKernelEx(
-        &(larc_cu_launch_config){.gridX = launch->blocks,
-                                 .gridY = 1,
-                                 .gridZ = 1,
-                                 .blockX = launch->data->threads,
-                                 .blockY = 1,
-                                 .blockZ = 1,
-                                 .sharedBytes = launch->data->shared_bytes,
-                                 .stream = stream},
-        launch->function, parameters, NULL);
-    if (result)
-      return check(result, "launch the kernel", launch->data->kernel);
+    size_t bytes = plan->launches[i].data->segmented
+                       ? (numWords + 1) * sizeof(uint64_t)
+                       : numWords * sizeof(uint64_t) - sizeof(uint32_t);
+    larc_status status = launch(&plan->launches[i], words, bytes, stream);
+    if (status != LARC_OK)
+      return status;
   }
   return LARC_OK;
 }

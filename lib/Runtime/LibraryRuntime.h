@@ -37,6 +37,7 @@ struct larc_plan {
   // Of a GPU.
   larc_plan_launch *launches;
   larc_cu_pointer rows; ///< of initial values
+  uint64_t *words;      ///< parameters of the kernels
   // Of a CPU.
   const larc_data_cpu_form *cpu;
   size_t scratch_bytes;              ///< of a thread, a multiple of 64

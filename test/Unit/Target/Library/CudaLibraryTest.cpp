@@ -38,12 +38,26 @@ struct SeenLaunch {
   uint64_t workspace;
 };
 
-template <typename T>
-T read(void *parameter) {
-  T value;
-  std::memcpy(&value, parameter, sizeof(T));
-  return value;
-}
+/// Takes parameters one after the other, each at a multiple of its size.
+class ParameterReader {
+public:
+  explicit ParameterReader(const std::string &bytes) : bytes(bytes) {}
+
+  template <typename T>
+  T next() {
+    T value;
+    at = llvm::alignTo(at, sizeof(T));
+    EXPECT_LE(at + sizeof(T), bytes.size());
+    std::memcpy(&value, bytes.data() + at, sizeof(T));
+    at += sizeof(T);
+    return value;
+  }
+  bool isAtEnd() const { return at == bytes.size(); }
+
+private:
+  const std::string &bytes;
+  size_t at = 0;
+};
 
 /// Libraries for GPUs, with a driver that notes what it is asked for.
 class CudaLibraryTest : public LibraryTest {
@@ -74,28 +88,33 @@ protected:
     library = loadLibrary(contents);
     functions = &library->getFunctions();
     driver->onLaunch = [this](const larc_cu_launch_config &config,
-                              const std::string &kernel, void **parameters) {
-      SeenLaunch launch{kernel,
-                        config.gridX,
-                        config.blockX,
-                        config.sharedBytes,
-                        config.stream,
-                        read<uint64_t>(parameters[0]),
-                        read<uint64_t>(parameters[1]),
-                        read<uint64_t>(parameters[2]),
-                        read<int64_t>(parameters[3]),
-                        read<int32_t>(parameters[4]),
-                        {},
-                        0,
-                        0};
-      void **next = parameters + 5;
-      for (uint32_t i = 0; i < functions->tensors; ++i, next += 5)
-        launch.tensors.push_back(
-            {read<uint64_t>(next[0]), read<int64_t>(next[1]),
-             read<int64_t>(next[2]), read<int64_t>(next[3]),
-             read<int32_t>(next[4])});
-      launch.segments = read<int32_t>(next[0]);
-      launch.workspace = read<uint64_t>(next[1]);
+                              const std::string &kernel,
+                              const std::string &parameters) {
+      ParameterReader reader(parameters);
+      SeenLaunch launch = {};
+      launch.kernel = kernel;
+      launch.grid = config.gridX;
+      launch.block = config.blockX;
+      launch.shared = config.sharedBytes;
+      launch.stream = config.stream;
+      launch.offsets = reader.next<uint64_t>();
+      launch.slots = reader.next<uint64_t>();
+      launch.positions = reader.next<uint64_t>();
+      launch.tokens = reader.next<int64_t>();
+      launch.heads = reader.next<int32_t>();
+      for (uint32_t i = 0; i < functions->tensors; ++i) {
+        SeenTensor &tensor = launch.tensors.emplace_back();
+        tensor.pointer = reader.next<uint64_t>();
+        tensor.sequence = reader.next<int64_t>();
+        tensor.row = reader.next<int64_t>();
+        tensor.head = reader.next<int64_t>();
+        tensor.group = reader.next<int32_t>();
+      }
+      if (!reader.isAtEnd()) {
+        launch.segments = reader.next<int32_t>();
+        launch.workspace = reader.next<uint64_t>();
+      }
+      EXPECT_TRUE(reader.isAtEnd());
       launches.push_back(launch);
     };
   }
@@ -151,7 +170,7 @@ TEST_F(CudaLibraryTest, Launches) {
   EXPECT_EQ(launch.positions, 0u);
   EXPECT_EQ(launch.tokens, 5);
   EXPECT_EQ(launch.heads, 4);
-  EXPECT_EQ(launch.segments, 1);
+  EXPECT_EQ(launch.segments, 0); // which this kernel does not take
   const SeenTensor &v = launch.tensors[2], &state = launch.tensors[5];
   EXPECT_EQ(v.pointer, 0x30000u);
   EXPECT_EQ(v.head, 24);

@@ -124,12 +124,18 @@ LARC_FAKE(cuFuncSetAttribute)(larc_cu_function function, int, int value) {
   fakeDriver().sharedBytes[getName(function)] = value;
   return 0;
 }
-LARC_FAKE(cuLaunchKernelEx)(const larc_cu_launch_config *config,
-                            larc_cu_function function, void **parameters,
-                            void **) {
+LARC_FAKE(cuLaunchKernelEx)
+(const larc_cu_launch_config *config, larc_cu_function function,
+ void **parameters, void **extra) {
   LARC_COUNT("cuLaunchKernelEx");
+  // A buffer of parameters and its size.
+  if (parameters || extra[0] != reinterpret_cast<void *>(1) ||
+      extra[2] != reinterpret_cast<void *>(2) || extra[4])
+    return 1;
+  const char *words = static_cast<const char *>(extra[1]);
   if (fakeDriver().onLaunch)
-    fakeDriver().onLaunch(*config, getName(function), parameters);
+    fakeDriver().onLaunch(*config, getName(function),
+                          std::string(words, *static_cast<size_t *>(extra[3])));
   return 0;
 }
 LARC_FAKE(cuMemAlloc_v2)(larc_cu_pointer *pointer, size_t bytes) {

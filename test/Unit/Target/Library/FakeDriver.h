@@ -28,8 +28,9 @@ struct FakeDriver {
   std::map<std::string, int> calls;
   /// The error that a function gives, by its symbol.
   std::map<std::string, int> errors;
+  /// Gets the bytes of the parameters.
   std::function<void(const larc_cu_launch_config &, const std::string &kernel,
-                     void **parameters)>
+                     const std::string &parameters)>
       onLaunch;
   int major = 9, minor = 0, multiprocessors = 132;
   unsigned long long context = 1;              ///< 0: none is current
