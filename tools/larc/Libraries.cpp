@@ -232,9 +232,10 @@ static llvm::Expected<unsigned> getCapability(const Target &target) {
     return gpu.takeError();
   unsigned capability = gpu->getComputeCapability();
   if (target.computeCapability != 0 && target.computeCapability != capability)
-    return makeFault("the GPU at hand, " + gpu->getName() +
-                     ", has compute capability " + llvm::Twine(capability) +
-                     ", not " + llvm::Twine(target.computeCapability));
+    return makeUsageFault("the GPU at hand, " + gpu->getName() +
+                          ", has compute capability " +
+                          llvm::Twine(capability) + ", not " +
+                          llvm::Twine(target.computeCapability));
   return capability;
 }
 

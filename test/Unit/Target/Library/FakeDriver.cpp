@@ -41,6 +41,7 @@ static void *toMemory(larc_cu_pointer pointer) {
   return reinterpret_cast<void *>(pointer);
 }
 
+// NOLINTBEGIN(readability-identifier-naming)
 // Functions with the driver's names. Each counts its call, and gives the error
 // that the test wants.
 #define LARC_FAKE(symbol)                                                      \
@@ -69,6 +70,15 @@ LARC_FAKE(cuDeviceGetCount)(int *count) {
 }
 LARC_FAKE(cuDeviceGet)(larc_cu_device *device, int ordinal) {
   *device = ordinal;
+  return 0;
+}
+LARC_FAKE(cuDeviceGetName)(char *name, int size, larc_cu_device) {
+  std::strncpy(name, "a GPU of the test's own", static_cast<size_t>(size));
+  return 0;
+}
+LARC_FAKE(cuMemGetInfo_v2)(size_t *available, size_t *total) {
+  LARC_COUNT("cuMemGetInfo_v2");
+  *available = *total = size_t(1) << 24;
   return 0;
 }
 LARC_FAKE(cuDeviceGetAttribute)(int *value, int attribute, larc_cu_device) {
@@ -201,3 +211,4 @@ LARC_FAKE(cuGraphInstantiateWithFlags)(larc_cu_graph_exec *graph, larc_cu_graph,
   *graph = makeHandle<larc_cu_graph_exec>(10);
   return 0;
 }
+// NOLINTEND(readability-identifier-naming)
