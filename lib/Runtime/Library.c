@@ -146,7 +146,9 @@ static larc_status layOut(const larc_shape *shape, const larc_layout *layout,
     tensor->sequence = 0;
   if (shape->target == LARC_CPU)
     return LARC_OK;
-  status = checkStride(data, "sequences", tensor->sequence, shape->sequences);
+  // A single sequence may have its states in any slot.
+  status = checkStride(data, "sequences", tensor->sequence,
+                       isState(data) ? 2 : shape->sequences);
   if (status == LARC_OK && isTokenTensor(data))
     status = checkStride(data, "tokens", tensor->row, shape->tokens);
   if (status == LARC_OK)

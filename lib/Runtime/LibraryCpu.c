@@ -125,17 +125,17 @@ larc_status larc_cpu_plan(larc_plan *plan) {
 enum { maxTensors = 256 };
 
 /// What the threads of a run share.
-typedef struct cpu_run {
+typedef struct larc_cpu_work {
   const larc_plan *plan;
   larc_call call;
   const int32_t *slots;
   char *workspace;
   int64_t next;   ///< task that nobody has taken yet
   int32_t thread; ///< that nobody is yet
-} cpu_run;
+} larc_cpu_work;
 
 /// Runs a task of a sequence whose states are in a slot.
-static void runInSlot(const cpu_run *run, int64_t task, void *scratch) {
+static void runInSlot(const larc_cpu_work *run, int64_t task, void *scratch) {
   const larc_data *data = &larc_library_data;
   int64_t tasks = run->call.heads * *run->plan->cpu->blocks;
   int64_t sequence = task / tasks;
@@ -164,7 +164,7 @@ static void runInSlot(const cpu_run *run, int64_t task, void *scratch) {
 }
 
 static void *work(void *argument) {
-  cpu_run *run = argument;
+  larc_cpu_work *run = argument;
   int32_t thread = __atomic_fetch_add(&run->thread, 1, __ATOMIC_RELAXED);
   void *scratch = run->workspace + run->plan->scratch_bytes * (size_t)thread;
   for (;;) {
@@ -219,7 +219,8 @@ larc_status larc_cpu_run(const larc_plan *plan, const void *const *tensors,
     }
     bound[i] = tensor;
   }
-  cpu_run run = {.plan = plan, .slots = lists->slots, .workspace = workspace};
+  larc_cpu_work run = {
+      .plan = plan, .slots = lists->slots, .workspace = workspace};
   run.call.sequences = plan->shape.sequences;
   run.call.heads = plan->shape.heads;
   run.call.tensors = bound;

@@ -63,17 +63,17 @@ static larc_status loadDriver(void) {
 //===----------------------------------------------------------------------===//
 
 /// What the library has in one context of the driver.
-typedef struct loaded_context {
-  struct loaded_context *next;
+typedef struct larc_loaded_context {
+  struct larc_loaded_context *next;
   unsigned long long id; ///< no later context has it again
   const larc_data_cuda *code;
   int multiprocessors;
   larc_cu_pointer rows;
   larc_cu_module *modules;      ///< of each form; null: not loaded yet
   larc_cu_function **functions; ///< of each form, for each launch
-} loaded_context;
+} larc_loaded_context;
 
-static loaded_context *contexts;
+static larc_loaded_context *contexts;
 
 /// The code for a GPU: that of the highest capability it can run.
 static larc_status findCode(larc_cu_device device,
@@ -105,7 +105,7 @@ static larc_status findCode(larc_cu_device device,
   return LARC_OK;
 }
 
-static void freeContext(loaded_context *context) {
+static void freeContext(larc_loaded_context *context) {
   if (context->rows)
     api.memFree(context->rows);
   for (uint32_t i = 0; i < context->code->num_forms; ++i) {
@@ -121,7 +121,7 @@ static void freeContext(loaded_context *context) {
 
 /// Prepares a context that was not seen before.
 static larc_status enterContext(unsigned long long id,
-                                loaded_context **result) {
+                                larc_loaded_context **result) {
   const larc_data *data = &larc_library_data;
   larc_cu_device device = 0;
   const larc_data_cuda *code = NULL;
@@ -131,7 +131,7 @@ static larc_status enterContext(unsigned long long id,
     status = findCode(device, &code);
   if (status != LARC_OK)
     return status;
-  loaded_context *context = calloc(1, sizeof(loaded_context));
+  larc_loaded_context *context = calloc(1, sizeof(larc_loaded_context));
   if (!context)
     return larc_fail(LARC_OUT_OF_MEMORY, "no memory for a context");
   context->id = id;
@@ -178,7 +178,7 @@ static larc_status getCurrent(unsigned long long *id) {
   return check(api.contextGetId(current, id), "ask for the context", NULL);
 }
 
-static larc_status getContext(loaded_context **context) {
+static larc_status getContext(larc_loaded_context **context) {
   unsigned long long id = 0;
   larc_status status = getCurrent(&id);
   if (status != LARC_OK)
@@ -190,7 +190,7 @@ static larc_status getContext(loaded_context **context) {
 }
 
 /// Loads the kernels of a form.
-static larc_status loadForm(loaded_context *context, uint32_t index) {
+static larc_status loadForm(larc_loaded_context *context, uint32_t index) {
   if (context->functions[index])
     return LARC_OK;
   const larc_data_cuda_form *form = &context->code->forms[index];
@@ -225,7 +225,7 @@ static larc_status loadForm(loaded_context *context, uint32_t index) {
 }
 
 larc_status larc_cuda_load(void) {
-  loaded_context *context = NULL;
+  larc_loaded_context *context = NULL;
   pthread_mutex_lock(&lock);
   larc_status status = getContext(&context);
   for (uint32_t i = 0; status == LARC_OK && i < context->code->num_forms; ++i)
@@ -238,8 +238,8 @@ larc_status larc_cuda_unload(void) {
   unsigned long long id = 0;
   pthread_mutex_lock(&lock);
   larc_status status = getCurrent(&id);
-  for (loaded_context **link = &contexts; status == LARC_OK && *link;) {
-    loaded_context *context = *link;
+  for (larc_loaded_context **link = &contexts; status == LARC_OK && *link;) {
+    larc_loaded_context *context = *link;
     if (context->id != id) {
       link = &context->next;
       continue;
@@ -255,7 +255,7 @@ larc_status larc_cuda_unload(void) {
 // Plans
 //===----------------------------------------------------------------------===//
 
-static larc_status chooseForm(const loaded_context *context,
+static larc_status chooseForm(const larc_loaded_context *context,
                               const larc_shape *shape, uint32_t *index) {
   const larc_data_cuda *code = context->code;
   int64_t tokens = larc_mean_tokens(shape);
@@ -289,7 +289,7 @@ static uint32_t countBlocks(const larc_shape *shape,
 }
 
 /// Segments that give every multiprocessor work, if sequences are long enough.
-static int64_t chooseSegments(const loaded_context *context,
+static int64_t chooseSegments(const larc_loaded_context *context,
                               const larc_data_cuda_form *form,
                               const larc_shape *shape) {
   if (form->least_segment_tokens <= 0)
@@ -326,7 +326,8 @@ static larc_status planWorkspace(larc_plan *plan,
   return status;
 }
 
-static larc_status planLaunches(larc_plan *plan, const loaded_context *context,
+static larc_status planLaunches(larc_plan *plan,
+                                const larc_loaded_context *context,
                                 uint32_t index) {
   const larc_data_cuda_form *form = &context->code->forms[index];
   plan->launches = calloc(form->num_launches, sizeof(larc_plan_launch));
@@ -400,7 +401,7 @@ static larc_status planParameters(larc_plan *plan) {
 }
 
 larc_status larc_cuda_plan(larc_plan *plan) {
-  loaded_context *context = NULL;
+  larc_loaded_context *context = NULL;
   uint32_t index = 0;
   pthread_mutex_lock(&lock);
   larc_status status = getContext(&context);

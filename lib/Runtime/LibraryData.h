@@ -18,6 +18,9 @@
 #include "larc/Runtime/Library.h"
 #include "larc/Runtime/Recurrent.h"
 
+// Names as C has them.
+// NOLINTBEGIN(readability-identifier-naming)
+
 enum larc_data_role {
   LARC_ROLE_OPERAND,
   LARC_ROLE_CONSTANT,
@@ -105,5 +108,7 @@ larc_status larc_rt_run(const larc_plan *plan, const void *const *tensors,
 void larc_rt_release(larc_plan *plan);
 __attribute__((visibility("default"))) const larc_library *
 larc_library_functions(void);
+
+// NOLINTEND(readability-identifier-naming)
 
 #endif // LARC_LIB_RUNTIME_LIBRARYDATA_H

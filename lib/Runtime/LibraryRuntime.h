@@ -13,6 +13,9 @@
 
 #include "larc/Runtime/CudaDriverApi.h"
 
+// Names as C has them.
+// NOLINTBEGIN(readability-identifier-naming)
+
 /// Where a tensor of a plan lies, defaults filled in. The order of the members
 /// is that of a kernel's parameters.
 typedef struct larc_plan_tensor {
@@ -70,5 +73,7 @@ larc_status larc_cpu_run(const larc_plan *plan, const void *const *tensors,
 /// Reserves memory of the workspace for the final states that are not wanted.
 /// The sequences write over each other's.
 larc_status larc_reserve_discarded(larc_plan *plan, size_t *bytes);
+
+// NOLINTEND(readability-identifier-naming)
 
 #endif // LARC_LIB_RUNTIME_LIBRARYRUNTIME_H

@@ -280,6 +280,16 @@ TEST_F(CudaLibraryTest, ChecksAlignment) {
             "of 8 elements, found 100");
   shape.tokens = 1;
   makePlan(LARC_OK, layouts);
+  // A single sequence may have any slot.
+  shape.sequences = 1;
+  layouts[5].strided = 1;
+  layouts[5].sequence = 1002;
+  layouts[5].head = 16 * 24;
+  EXPECT_EQ(makePlan(LARC_INVALID, layouts),
+            "tensor 'state.S': expected a distance between sequences that is a "
+            "multiple of 4 elements, found 1002");
+  layouts[5].sequence = 1004;
+  makePlan(LARC_OK, layouts);
   tensors[3] = reinterpret_cast<const void *>(0x40008);
   EXPECT_EQ(run(LARC_INVALID),
             "tensor 'g' does not lie at a multiple of 16 bytes");

@@ -167,7 +167,7 @@ TEST_F(InterfaceTest, RefusesPointers) {
                                                    workspace, nullptr)),
             "tensor 'q' is null");
   float numbers[64] = {};
-  std::fill(std::begin(tensors), std::end(tensors), numbers);
+  llvm::fill(tensors, numbers);
   tensors[2] = reinterpret_cast<char *>(numbers) + 1;
   EXPECT_EQ(messageOf(LARC_INVALID, functions->run(plan, tensors, nullptr,
                                                    workspace, nullptr)),
@@ -256,6 +256,7 @@ TEST_F(InterfaceTest, RunsInThreads) {
   std::vector<std::vector<float>> outputs(4, std::vector<float>(8));
   std::vector<std::thread> threads;
   std::vector<std::string> messages(4);
+  threads.reserve(outputs.size());
   for (size_t i = 0; i < outputs.size(); ++i)
     threads.emplace_back([&, i] {
       std::vector<char> memory(functions->workspace(plan) + 256);
