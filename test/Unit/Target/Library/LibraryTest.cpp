@@ -8,6 +8,8 @@
 
 #include "LibraryTestUtils.h"
 
+#include "larc/Support/Safetensors.h"
+
 #include "llvm/Support/Program.h"
 
 #include <dlfcn.h>
@@ -94,6 +96,28 @@ TEST_F(LibraryTest, SharesHeads) {
   request.dims[1].second = 0;
   Problem empty = makeProblem(*library, request);
   expectClose(runLibrary(*library, empty, {}), runReferenceOf(empty), 2e-5);
+}
+
+TEST_F(LibraryTest, ResumesInsideOfAPeriod) {
+  TensorFile file = take(readSafetensors(
+      LARC_TEST_DATA_DIR "/nested_gdn2__intervals-1.2.4_period-4_promotion-"
+                         "learned__resumed.safetensors"));
+  Problem bound = take(bindProblem(
+      load("nested_gdn2"), Values{{"intervals", "1,2,4"}, {"period", "4"}},
+      cloneTensors(file.tensors), {}, false));
+  LibraryContents contents = compile(bound.recurrence, bound.outputDType);
+  auto library = loadLibrary(contents);
+  owned.push_back(take(library->parseSpec(context)));
+  Problem problem = take(bindProblem(getRecurrence(*owned.back()), {},
+                                     cloneTensors(file.tensors), {}, false));
+  EXPECT_TRUE(llvm::any_of(problem.positions, [](int64_t p) { return p; }));
+  TensorMap expected;
+  for (auto &[name, tensor] : file.tensors)
+    if (llvm::StringRef(name).starts_with("out.") ||
+        llvm::StringRef(name).starts_with("final."))
+      expected.emplace(name, std::move(tensor));
+  EXPECT_GT(expected.size(), 1u);
+  expectClose(runLibrary(*library, problem, {}), expected, 2e-5);
 }
 
 /// The interface itself, on dense tensors of one float each.
