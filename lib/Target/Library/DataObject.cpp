@@ -215,11 +215,11 @@ llvm::Constant *DataBuilder::makeCuda() {
             record({string(launch.kernel), u32(32 * launch.warps),
                     u32(launch.sharedBytes), u32(launch.parts),
                     u32(launch.segmented), u32(launch.onlyIfCut), u32(0)}));
-      forms.push_back(
-          record({u32(form.form), u32(form.launches.size()), i64(form.chunkSize),
-                  i64(form.leastTokens), i64(form.leastSegmentTokens),
-                  i64(form.blocksPerSM), i64(form.segmentBytes),
-                  bytes(form.cubin, 64), array(launches)}));
+      forms.push_back(record({u32(form.form), u32(form.launches.size()),
+                              i64(form.chunkSize), i64(form.leastTokens),
+                              i64(form.leastSegmentTokens),
+                              i64(form.blocksPerSM), i64(form.segmentBytes),
+                              bytes(form.cubin, 64), array(launches)}));
     }
     // Hopper's code has instructions of that architecture alone.
     bool exact = code.computeCapability == 90;
