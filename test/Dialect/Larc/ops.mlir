@@ -239,7 +239,15 @@ larc.recurrence @steps(%k[n, K], %b[n]) state(%S[K]) attributes(period = period(
   larc.yield %U, %T
 }
 
-// CHECK-LABEL: larc.recurrence @choose
+// A choice may be called as what a period is written with.
+// CHECK: larc.recurrence @choose_period(%x[K])
+// CHECK-NEXT: attributes(every = period(4), scope = period of [token, period])
+larc.recurrence @choose_period(%x[K])
+    attributes(every = period(4), scope = period of [token, period]) -> (o[K]) {
+  larc.yield %x
+}
+
+// CHECK-LABEL: larc.recurrence @choose(
 larc.recurrence @choose(%x[K]) attributes(link = a of [a, b, c]) -> (o[K]) {
   // CHECK:      %[[Y:.*]]:2 = larc.choose link {
   // CHECK-NEXT:   case a {

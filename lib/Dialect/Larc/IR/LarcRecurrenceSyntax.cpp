@@ -284,9 +284,9 @@ struct SignatureParser {
     }
     if (parser.parseKeyword(&keyword))
       return failure();
-    if (keyword == "period") {
-      if (parser.parseLParen() || parser.parseInteger(integer) ||
-          parser.parseRParen())
+    // A choice may have that name, too.
+    if (keyword == "period" && succeeded(parser.parseOptionalLParen())) {
+      if (parser.parseInteger(integer) || parser.parseRParen())
         return failure();
       decl = AttributeDeclAttr::get(context, name, AttributeKind::Period,
                                     builder.getI64IntegerAttr(integer), {},
