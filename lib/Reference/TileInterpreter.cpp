@@ -60,6 +60,9 @@ LogicalResult TileMachine::checkArguments() {
   for (auto [index, type, view] : llvm::enumerate(types, block.arguments)) {
     auto global = cast<GlobalType>(type);
     int64_t rows = global.hasDynamicRows() ? block.length : global.getRows();
+    if (program.getArgumentKind(static_cast<unsigned>(index)) ==
+        ArgumentKind::Scratch)
+      rows = view.rows;
     if (view.elementType != global.getElementType() || view.rows != rows ||
         view.cols != global.getCols())
       return program.emitOpError("expected argument ")
@@ -179,6 +182,8 @@ LogicalResult TileMachine::runOperation(Warp &warp, Operation *op) {
       })
       .Case([&](LengthOp length) { return setInteger(length, block.length); })
       .Case([&](PartOp part) { return setInteger(part, block.part); })
+      .Case([&](SegmentOp op) { return setInteger(op, block.segment); })
+      .Case([&](SegmentsOp op) { return setInteger(op, block.segments); })
       .Case([&](PositionOp op) { return setInteger(op, block.position); })
       .Case([&](WarpOp number) {
         return setInteger(number, warp.number - getTeam(number).first);

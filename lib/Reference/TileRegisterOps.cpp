@@ -259,18 +259,19 @@ LogicalResult TileMachine::runReduce(Warp &warp, ReduceOp op) {
   return success();
 }
 
-/// Combines each element of a line with those before it: within cells of `cell`
-/// elements by aligned blocks, then cell by cell.
+/// Combines each element of a line with those before it in its block: within
+/// cells of `cell` elements by aligned blocks, then cell by cell.
 static void scanLine(CombineKind kind, Format format, int64_t cell,
-                     MutableArrayRef<double> line) {
+                     int64_t block, MutableArrayRef<double> line) {
   auto size = static_cast<int64_t>(line.size());
-  for (int64_t half = 1; half < cell; half *= 2)
+  for (int64_t half = 1; half < std::min(cell, block); half *= 2)
     for (int64_t i = 0; i < size; ++i)
       if ((i & half) != 0)
         line[i] = combine(kind, format, line[(i & ~(2 * half - 1)) + half - 1],
                           line[i]);
   for (int64_t i = cell; i < size; ++i)
-    line[i] = combine(kind, format, line[i / cell * cell - 1], line[i]);
+    if (i / cell * cell % block != 0)
+      line[i] = combine(kind, format, line[i / cell * cell - 1], line[i]);
 }
 
 LogicalResult TileMachine::runScan(Warp &warp, ScanOp op) {
@@ -284,6 +285,7 @@ LogicalResult TileMachine::runScan(Warp &warp, ScanOp op) {
   int64_t cell = alongRows ? layout.getCellRows() : layout.getCellCols();
   int64_t size = alongRows ? type.getRows() : type.getCols();
   int64_t lines = alongRows ? type.getCols() : type.getRows();
+  int64_t block = op.getBlockSize();
   const Geometry &geometry = getGeometry(type);
   // The number of an element in its line, from where the scan starts.
   auto getIndex = [&](std::pair<int64_t, int64_t> place) {
@@ -299,13 +301,14 @@ LogicalResult TileMachine::runScan(Warp &warp, ScanOp op) {
   for (int64_t number = 0; number < lines; ++number) {
     MutableArrayRef<double> line =
         MutableArrayRef<double>(values).slice(number * size, size);
-    scanLine(op.getKind(), format, cell, line);
+    scanLine(op.getKind(), format, cell, block, line);
     if (!op.getExclusive())
       continue;
     // The neutral element takes part, which makes a sum of -0 a 0.
     double neutral = getNeutral(op.getKind());
     std::move_backward(line.begin(), line.end() - 1, line.end());
-    line.front() = neutral;
+    for (int64_t first = 0; first < size; first += block)
+      line[first] = neutral;
     for (double &value : line)
       value = combine(op.getKind(), format, value, neutral);
   }

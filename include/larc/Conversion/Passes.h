@@ -57,6 +57,12 @@ struct TileProgramOptions {
 /// From a flat, bound recurrence to the tile program of its token loop.
 void buildRecurrentTiles(mlir::OpPassManager &pm,
                          const TileProgramOptions &options);
+/// From a flat, bound recurrence to the tile program of its chunks of
+/// `chunkSize` tokens (16, 32 or 64); without an element type in `options`,
+/// operands and outputs are bf16. Without `wgmma`, for GPUs before Hopper,
+/// products are `tile.mma`.
+void buildChunkTiles(mlir::OpPassManager &pm, const TileProgramOptions &options,
+                     int64_t chunkSize, bool wgmma = true);
 /// From a flat, bound recurrence to chunks of at most `chunkSize` tokens, in
 /// the chunk dialect.
 void buildChunkDerivation(mlir::OpPassManager &pm, int64_t chunkSize);

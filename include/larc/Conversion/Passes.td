@@ -233,6 +233,64 @@ def ConvertRecurrenceToTile : Pass<"convert-recurrence-to-tile", "::mlir::Module
                            "::mlir::math::MathDialect", "::mlir::scf::SCFDialect"];
 }
 
+def ConvertChunkToTile : Pass<"convert-chunk-to-tile", "::mlir::ModuleOp"> {
+  let summary = "makes tile programs of the scans of states with diagonal transitions";
+  let description = [{
+    A `chunk.scan` becomes the program of one sequence and head. Its warps have two roles: those of the first prepare, chunk by
+    chunk, what does not depend on any state (cumulative decays, scaled keys and readers, scores); those of the
+    second hold the states in their registers, read them, mix, and update them. They meet at barriers, a chunk apart, and
+    operands are copied to shared memory some chunks ahead. Tokens lie along columns of register tiles, and channels,
+    divided among a role's warps, along rows.
+
+    Products over decays that are exponentials are made of sums where a bound over the chunk's gates, which the warps vote on,
+    proves that safe; else of the factors themselves, in aligned blocks of 1, 2, 4, ... tokens.
+
+    With `segments`, a second program `@NAME_segments` computes what each segment of a sequence does to a state of
+    zeros, and the program of a segment composes what those before it did.
+
+    What does not have this form is an error: states that are read otherwise than by a contraction over one axis, transitions that
+    are not diagonal, and what needs more registers or shared memory than there are.
+
+    ```mlir
+    %A = chunk.scores %q, %k over K token to source decay(%a) diagonal(%own)
+    %o = chunk.mix %A, %v token to source init(%past)
+    ```
+
+    becomes
+
+    ```mlir
+    tile.role first 0 warps 8 registers 96 {
+      ...
+      %scores = tile.mma %reader, %writer, %zeros : ...
+      tile.store %masked, %A[%row, %col] : ...
+      tile.arrive id %full warps 16
+    }
+    tile.role first 8 warps 8 registers 160 {
+      ...
+      %past = tile.wgmma %zeros, %S, %reader[%c0, %c0] transposed : ...
+      %o = tile.wgmma %past, %v, %A[%c0, %c0] transposed : ...
+    }
+    ```
+  }];
+  let options = [
+    ListOption<"operandTypes", "operand-types", "std::string",
+               "element type of each token operand: bf16 (if not given) or f16; any for gates and scalars">,
+    ListOption<"constantTypes", "constant-types", "std::string",
+               "element type of each constant; f32 if not given">,
+    ListOption<"outputTypes", "output-types", "std::string",
+               "element type of each output; bf16 if not given">,
+    Option<"matrixUnit", "matrix-unit", "std::string", "\"wgmma\"",
+           "how the states' products are made: wgmma or mma">,
+    Option<"stages", "stages", "int64_t", "0",
+           "chunks of operands in shared memory at a time; 0: as many as fit, at most 4">,
+    Option<"sharedBytes", "shared-bytes", "int64_t", "232448",
+           "bytes of shared memory that a block may have">,
+    Option<"segments", "segments", "bool", "false",
+           "divide sequences into segments">];
+  let dependentDialects = ["::larc::tile::TileDialect", "::mlir::arith::ArithDialect",
+                           "::mlir::math::MathDialect", "::mlir::scf::SCFDialect"];
+}
+
 def ConvertTileToLLVM : Pass<"convert-tile-to-llvm", "::mlir::ModuleOp"> {
   let summary = "makes a kernel of each tile program";
   let description = [{
@@ -246,7 +304,8 @@ def ConvertTileToLLVM : Pass<"convert-tile-to-llvm", "::mlir::ModuleOp"> {
     The kernel takes, in this order: offsets of packed sequences in tokens (i64, one more than sequences; or null), slots of
     states (i32 for each sequence; or null), tokens that each sequence had before (i64; or null), the tokens of a sequence where none are packed (i64), the heads (i32); then for each
     argument of the program a pointer, the distances in elements between sequences (or slots), rows and heads (i64), and how
-    many heads share one head of the tensor (i32). Its grid has sequences * heads * parts blocks in a row, parts
+    many heads share one head of the tensor (i32); and where the program is segmented, at last the segments of each
+    sequence (i32). Its grid has sequences * heads * segments * parts blocks in a row, parts
     running fastest. A block whose slot is negative does nothing.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::LLVM::LLVMDialect",

@@ -53,7 +53,7 @@ struct GlobalView {
 /// One block of a program's grid.
 struct TileBlock {
   /// One for each argument of the program; where the program's type has `?`
-  /// rows, they are `length`.
+  /// rows, they are `length`, or of scratch any number.
   llvm::ArrayRef<GlobalView> arguments;
   /// The number of tokens.
   int64_t length = 0;
@@ -61,6 +61,8 @@ struct TileBlock {
   int64_t part = 0;
   /// Tokens that the sequence had before.
   int64_t position = 0;
+  /// Which of how many segments of its sequence the block does.
+  int64_t segment = 0, segments = 1;
 };
 
 /// What a block has done.

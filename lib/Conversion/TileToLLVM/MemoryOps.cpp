@@ -383,8 +383,12 @@ void ProgramEmitter::emitCopyAsync(CopyAsyncOp op) {
   int64_t threads = 32 * numWarps;
   bool colsInside = areColsInside(source, op.getCol(), target.getCols());
   LaneOffsets none = {index(0), index(0), 0};
+  Value copying = thread;
+  if (inRole)
+    copying =
+        arith::SubIOp::create(builder, loc, readThread(), index(firstThread));
   for (int64_t first = 0; first < pieces; first += threads) {
-    Value number = add(thread, index(first));
+    Value number = add(copying, index(first));
     Value atRow = arith::DivUIOp::create(builder, loc, number, index(across));
     Value atCol = multiply(
         arith::RemUIOp::create(builder, loc, number, index(across)), perPiece);

@@ -193,6 +193,14 @@ void ProgramEmitter::bindArguments(Block &entry) {
   Value parts = i32(static_cast<int64_t>(program.getParts()));
   part = toIndex(arith::RemUIOp::create(builder, loc, block, parts));
   Value rest = arith::DivUIOp::create(builder, loc, block, parts);
+  segment = index(0);
+  segments = index(1);
+  if (program.isSegmented()) {
+    Value count = entry.getArguments().back();
+    segments = toIndex(count);
+    segment = toIndex(arith::RemUIOp::create(builder, loc, rest, count));
+    rest = arith::DivUIOp::create(builder, loc, rest, count);
+  }
   Value head = arith::RemUIOp::create(builder, loc, rest, heads);
   Value sequence = arith::DivUIOp::create(builder, loc, rest, heads);
   auto extend = [&](Value value) -> Value {
@@ -241,34 +249,47 @@ void ProgramEmitter::bindArguments(Block &entry) {
   builder.setInsertionPointToStart(guard.thenBlock());
   Value slot64 = extend(slot);
 
-  for (auto [number, argument] : llvm::enumerate(program.getArguments())) {
-    unsigned first = kCommonParameters +
-                     static_cast<unsigned>(number) * kParametersPerArgument;
-    Value base = entry.getArgument(first);
-    Value sequenceStride = entry.getArgument(first + 1);
-    Value rowStride = entry.getArgument(first + 2);
-    Value headStride = entry.getArgument(first + 3);
-    Value group = entry.getArgument(first + 4);
-    auto scale = [&](Value count, Value stride) -> Value {
-      return arith::MulIOp::create(builder, loc, count, stride);
-    };
-    Value offset = scale(
-        extend(arith::DivUIOp::create(builder, loc, head, group)), headStride);
-    ArgumentKind kind = program.getArgumentKind(static_cast<unsigned>(number));
-    if (kind == ArgumentKind::Operand || kind == ArgumentKind::Output) {
-      Value inSequence =
-          arith::AddIOp::create(builder, loc, scale(sequence64, sequenceStride),
-                                scale(firstToken, rowStride));
-      offset = arith::AddIOp::create(builder, loc, offset, inSequence);
-    } else if (kind != ArgumentKind::Constant) {
-      offset = arith::AddIOp::create(builder, loc, offset,
-                                     scale(slot64, sequenceStride));
-    }
-    Type element = cast<GlobalType>(argument.getType()).getElementType();
-    Value start = LLVM::GEPOp::create(builder, loc, global, element, base,
-                                      ArrayRef<LLVM::GEPArg>{offset});
-    globals[argument] = {start, rowStride};
+  place = {head, sequence64, slot64, firstToken};
+}
+
+/// Computed where it is used: an address that is kept from the start of the
+/// kernel takes registers from everything in between.
+void ProgramEmitter::bindGlobal(Value memory) {
+  if (!isa<GlobalType>(memory.getType()))
+    return;
+  auto argument = cast<BlockArgument>(memory);
+  unsigned number = argument.getArgNumber();
+  unsigned first = kCommonParameters + number * kParametersPerArgument;
+  Value base = kernelEntry->getArgument(first);
+  Value sequenceStride = kernelEntry->getArgument(first + 1);
+  Value rowStride = kernelEntry->getArgument(first + 2);
+  Value headStride = kernelEntry->getArgument(first + 3);
+  Value group = kernelEntry->getArgument(first + 4);
+  auto scale = [&](Value count, Value stride) -> Value {
+    return arith::MulIOp::create(builder, loc, count, stride);
+  };
+  Value own = arith::DivUIOp::create(builder, loc, place.head, group);
+  Value offset =
+      scale(arith::ExtUIOp::create(builder, loc, builder.getI64Type(), own),
+            headStride);
+  ArgumentKind kind = program.getArgumentKind(number);
+  if (kind == ArgumentKind::Operand || kind == ArgumentKind::Output) {
+    Value inSequence = arith::AddIOp::create(
+        builder, loc, scale(place.sequence, sequenceStride),
+        scale(place.firstToken, rowStride));
+    offset = arith::AddIOp::create(builder, loc, offset, inSequence);
+  } else if (kind == ArgumentKind::Scratch) {
+    offset = arith::AddIOp::create(builder, loc, offset,
+                                   scale(place.sequence, sequenceStride));
+  } else if (kind != ArgumentKind::Constant) {
+    offset = arith::AddIOp::create(builder, loc, offset,
+                                   scale(place.slot, sequenceStride));
   }
+  Type global = LLVM::LLVMPointerType::get(builder.getContext(), 1);
+  Type element = cast<GlobalType>(argument.getType()).getElementType();
+  Value start = LLVM::GEPOp::create(builder, loc, global, element, base,
+                                    ArrayRef<LLVM::GEPArg>{offset});
+  globals[memory] = {start, rowStride};
 }
 
 FailureOr<LLVM::LLVMFuncOp> ProgramEmitter::emit(LLVM::GlobalOp shared) {
@@ -281,6 +302,8 @@ FailureOr<LLVM::LLVMFuncOp> ProgramEmitter::emit(LLVM::GlobalOp shared) {
                                   builder.getI32Type()};
   for (size_t i = 0; i < program.getArgumentTypes().size(); ++i)
     parameters.append({pointer, i64, i64, i64, builder.getI32Type()});
+  if (program.isSegmented())
+    parameters.push_back(builder.getI32Type());
   auto type =
       LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(context), parameters);
   auto kernel =
@@ -295,7 +318,7 @@ FailureOr<LLVM::LLVMFuncOp> ProgramEmitter::emit(LLVM::GlobalOp shared) {
       builder.getI32IntegerAttr(static_cast<int32_t>(program.getResident())));
 
   OpBuilder::InsertionGuard guard(builder);
-  Block *entry = kernel.addEntryBlock(builder);
+  Block *entry = kernelEntry = kernel.addEntryBlock(builder);
   builder.setInsertionPointToStart(entry);
   LLVM::ReturnOp::create(builder, loc, ValueRange());
   builder.setInsertionPointToStart(entry);
@@ -362,7 +385,12 @@ LogicalResult ProgramEmitter::emitFor(scf::ForOp loop) {
   builder.setInsertionPointToStart(lowered.getBody());
   if (lowered.getNumResults() == 0) // It has a terminator already.
     builder.setInsertionPoint(lowered.getBody()->getTerminator());
-  if (failed(emitBlock(*loop.getBody())))
+  Value outerLane = lane;
+  if (inRole)
+    lane = arith::AndIOp::create(builder, loc, readThread(), index(31));
+  LogicalResult result = emitBlock(*loop.getBody());
+  lane = outerLane;
+  if (failed(result))
     return failure();
   bind(loop.getResults(), lowered.getResults());
   return success();
@@ -391,15 +419,44 @@ LogicalResult ProgramEmitter::emitIf(scf::IfOp branch) {
   return success();
 }
 
+/// Read anew: what addresses are made of is else kept in registers around the
+/// loops that use them.
+Value ProgramEmitter::readThread() {
+  Value number =
+      assembly("mov.u32 $0, %tid.x;", "=r", {}, builder.getI32Type()).front();
+  return arith::IndexCastOp::create(builder, loc, builder.getIndexType(),
+                                    number);
+}
+
+/// The role that stands next to `role`, if no warp has both.
+static RoleOp getOther(RoleOp role) {
+  auto next = dyn_cast_or_null<RoleOp>(role->getNextNode());
+  if (!next)
+    return {};
+  bool apart = role.getFirst() + role.getWarps() <= next.getFirst() ||
+               next.getFirst() + next.getWarps() <= role.getFirst();
+  return apart ? next : RoleOp();
+}
+
+/// Roles of different warps that stand in a row become branches of one
+/// decision: what only the second needs is then not kept in registers of the
+/// first.
 LogicalResult ProgramEmitter::emitRole(RoleOp role) {
   auto first = static_cast<int64_t>(role.getFirst());
   auto count = static_cast<int64_t>(role.getWarps());
   // Counted from the role's first warp, all others have too high a number.
-  Value inRole = arith::SubIOp::create(builder, loc, warp, index(first));
+  Value number = arith::SubIOp::create(builder, loc, warp, index(first));
   Value runs = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult,
-                                     inRole, index(count));
-  auto branch = scf::IfOp::create(builder, loc, runs, /*withElseRegion=*/false);
+                                     number, index(count));
+  RoleOp other = getOther(role);
+  auto branch = scf::IfOp::create(builder, loc, runs,
+                                  /*withElseRegion=*/other != nullptr);
   OpBuilder::InsertionGuard guard(builder);
+  if (other) {
+    builder.setInsertionPoint(branch.elseBlock()->getTerminator());
+    if (failed(emitRole(other)))
+      return failure();
+  }
   builder.setInsertionPoint(branch.thenBlock()->getTerminator());
   if (role.getRegisters()) {
     // What each lane has when the kernel starts.
@@ -412,13 +469,17 @@ LogicalResult ProgramEmitter::emitRole(RoleOp role) {
           wanted > given ? NVVM::SetMaxRegisterAction::increase
                          : NVVM::SetMaxRegisterAction::decrease);
   }
-  Value outerWarp = std::exchange(warp, inRole);
+  Value outerWarp = std::exchange(warp, number);
   Value outerThread = std::exchange(
       thread, arith::SubIOp::create(builder, loc, thread, index(32 * first)));
   int64_t outerWarps = std::exchange(numWarps, count);
+  firstThread = 32 * first;
+  bool outerRole = std::exchange(inRole, true);
   LogicalResult result = emitBlock(role.getBody().front());
   warp = outerWarp;
   thread = outerThread;
+  firstThread = 0;
+  inRole = outerRole;
   numWarps = outerWarps;
   return result;
 }
@@ -432,6 +493,10 @@ LogicalResult ProgramEmitter::emitYield(scf::YieldOp yield) {
 
 LogicalResult ProgramEmitter::emitBlock(Block &block) {
   for (Operation &op : block) {
+    // A role that its neighbour's branch has already.
+    auto previous = dyn_cast_or_null<RoleOp>(op.getPrevNode());
+    if (previous && isa<RoleOp>(op) && getOther(previous))
+      continue;
     Location outer = std::exchange(loc, op.getLoc());
     LogicalResult result = emitOperation(&op);
     loc = outer;
@@ -452,6 +517,12 @@ LogicalResult ProgramEmitter::emitOperation(Operation *op) {
       .Case<LengthOp>([&](auto op) {
         return scalars.map(op.getResult(), length), success();
       })
+      .Case<SegmentOp>([&](auto op) {
+        return scalars.map(op.getResult(), segment), success();
+      })
+      .Case<SegmentsOp>([&](auto op) {
+        return scalars.map(op.getResult(), segments), success();
+      })
       .Case<PositionOp>([&](auto op) {
         return scalars.map(op.getResult(), position), success();
       })
@@ -461,9 +532,18 @@ LogicalResult ProgramEmitter::emitOperation(Operation *op) {
           [&](auto op) { return scalars.map(op.getResult(), warp), success(); })
       .Case<AllocOp>([&](auto op) { return emitAlloc(op), success(); })
       .Case<StageOp>([&](auto op) { return emitStage(op), success(); })
-      .Case<LoadOp>([&](auto op) { return emitLoad(op), success(); })
-      .Case<StoreOp>([&](auto op) { return emitStore(op), success(); })
-      .Case<CopyAsyncOp>([&](auto op) { return emitCopyAsync(op), success(); })
+      .Case<LoadOp>([&](auto op) {
+        bindGlobal(op.getMemory());
+        return emitLoad(op), success();
+      })
+      .Case<StoreOp>([&](auto op) {
+        bindGlobal(op.getMemory());
+        return emitStore(op), success();
+      })
+      .Case<CopyAsyncOp>([&](auto op) {
+        bindGlobal(op.getSource());
+        return emitCopyAsync(op), success();
+      })
       .Case<CopyCommitOp>([&](auto) {
         return NVVM::CpAsyncCommitGroupOp::create(builder, loc), success();
       })

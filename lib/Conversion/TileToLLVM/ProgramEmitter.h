@@ -53,6 +53,8 @@ public:
 
 private:
   // ProgramEmitter.cpp: the kernel and control flow.
+  void bindGlobal(mlir::Value memory);
+  mlir::Value readThread();
   void bindArguments(mlir::Block &entry);
   /// Element `at` of a list of the kernel's, or `otherwise` where the list is
   /// null.
@@ -152,14 +154,22 @@ private:
   mlir::Location loc;
   mlir::IRMapping scalars;
   llvm::DenseMap<mlir::Value, Values> tiles;
+  /// Of the operation that is being emitted.
   llvm::DenseMap<mlir::Value, GlobalMatrix> globals;
+  mlir::Block *kernelEntry = nullptr;
+  /// The block's head (i32), sequence, slot and first token (i64).
+  struct {
+    mlir::Value head, sequence, slot, firstToken;
+  } place;
   mlir::Value lane; // index
   /// The number of the warp, and of the thread, in its role; how many warps the
   /// role has. Outside roles, those of the block.
   mlir::Value warp, thread; // index
   int64_t numWarps = 0;
-  mlir::Value length, position, part; // index
-  mlir::Value sharedBase;             // !llvm.ptr<3>
+  int64_t firstThread = 0; ///< of the role
+  bool inRole = false;
+  mlir::Value length, position, part, segment, segments; // index
+  mlir::Value sharedBase;                                // !llvm.ptr<3>
   int64_t sharedBytes = 0;
 };
 

@@ -200,7 +200,10 @@ void ProgramEmitter::emitScan(ScanOp op) {
   if (op.getExclusive())
     prefix.assign(total.size(), getNeutral(kind, type.getElementType()));
 
+  int64_t block = op.getBlockSize();
   for (const StepBit &step : getSteps(layout, along)) {
+    if (step.step >= block)
+      break;
     if (!step.isLane) {
       int64_t mask = int64_t(1) << step.bit;
       for (int64_t first = 0; first < type.getNumRegisters(); ++first) {
@@ -230,8 +233,10 @@ void ProgramEmitter::emitScan(ScanOp op) {
     }
   }
 
-  // Registers of one place in their cells, from cell to cell.
+  // Registers of one place in their cells, from cell to cell of a block.
   int64_t perCell = layout.getCellRegisters();
+  int64_t cellsPerBlock =
+      block / (along == 0 ? layout.getCellRows() : layout.getCellCols());
   int64_t across = type.getCols() / layout.getCellCols();
   int64_t cells = along == 0 ? type.getRows() / layout.getCellRows() : across;
   int64_t lines = type.getNumRegisters() / perCell / cells;
@@ -243,6 +248,8 @@ void ProgramEmitter::emitScan(ScanOp op) {
         int64_t number =
             along == 0 ? cell * across + line : line * across + cell;
         int64_t reg = number * perCell + place;
+        if (cellsPerBlock == 0 || i % cellsPerBlock == 0)
+          carry = Value();
         if (carry)
           prefix[reg] = combine(kind, carry, prefix[reg]);
         carry = carry ? combine(kind, carry, total[reg]) : total[reg];

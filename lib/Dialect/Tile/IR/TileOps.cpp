@@ -107,6 +107,12 @@ LogicalResult ProgramOp::verify() {
   return success();
 }
 
+bool ProgramOp::isSegmented() {
+  return getBody()
+      .walk([](SegmentOp) { return WalkResult::interrupt(); })
+      .wasInterrupted();
+}
+
 ArgumentKind ProgramOp::getArgumentKind(unsigned index) {
   return getArgAttrOfType<ArgumentKindAttr>(index, kArgumentAttrName)
       .getValue();
@@ -374,8 +380,24 @@ LogicalResult ReduceOp::verify() {
   return verifyCombined(*this, getOperand().getType());
 }
 
+int64_t ScanOp::getBlockSize() {
+  RegType type = getOperand().getType();
+  if (getBlock())
+    return static_cast<int64_t>(*getBlock());
+  return getDimension() == Dimension::Rows ? type.getRows() : type.getCols();
+}
+
 LogicalResult ScanOp::verify() {
-  return verifyCombined(*this, getOperand().getType());
+  RegType type = getOperand().getType();
+  if (failed(verifyCombined(*this, type)))
+    return failure();
+  int64_t extent =
+      getDimension() == Dimension::Rows ? type.getRows() : type.getCols();
+  int64_t block = getBlockSize();
+  if (getBlock() && (!llvm::isPowerOf2_64(block) || block > extent))
+    return emitOpError("expected blocks of a power of two of at most ")
+           << extent << " elements, found " << block;
+  return success();
 }
 
 LogicalResult ConvertOp::verify() {

@@ -32,7 +32,7 @@ def Tile_ArgumentKind : I32Enum<"ArgumentKind",
     "what an argument of a program is to the recurrence", [
     I32EnumCase<"Operand", 0, "operand">, I32EnumCase<"Constant", 1, "constant">,
     I32EnumCase<"Initial", 2, "initial">, I32EnumCase<"Final", 3, "final">,
-    I32EnumCase<"Output", 4, "output">]> {
+    I32EnumCase<"Output", 4, "output">, I32EnumCase<"Scratch", 5, "scratch">]> {
   let cppNamespace = "::larc::tile";
 }
 def Tile_ArgumentKindAttr : EnumAttr<Tile_Dialect, Tile_ArgumentKind, "argument"> {

@@ -43,7 +43,10 @@ def Tile_ProgramOp : Tile_Op<"program", [
     registers of each. Arguments are what the block sees of the tensors; each has an attribute
     `tile.argument` that says what it is to the recurrence: an operand, a constant, an initial or a final
     state, or an output. A state may be read and written in place: its `initial` and its `final` argument may
-    be the same memory.
+    be the same memory. `scratch` is memory between programs, with rows of its own for each sequence and head.
+
+    A program that asks for `tile.segment` is *segmented*: the tokens of a sequence may be divided among several blocks,
+    and the grid has as many of them as the launch says.
 
     Example:
 
@@ -70,6 +73,8 @@ def Tile_ProgramOp : Tile_Op<"program", [
     ::mlir::ArrayRef<::mlir::Type> getResultTypes() { return getFunctionType().getResults(); }
     /// What argument `index` is to the recurrence.
     ArgumentKind getArgumentKind(unsigned index);
+    /// Whether the tokens of a sequence may be divided among blocks.
+    bool isSegmented();
   }];
 }
 
@@ -148,6 +153,34 @@ def Tile_PartOp : Tile_Op<"part", [Pure]> {
 
     ```mlir
     %part = tile.part
+    ```
+  }];
+  let results = (outs Index:$result);
+  let assemblyFormat = "attr-dict";
+}
+
+def Tile_SegmentOp : Tile_Op<"segment", [Pure]> {
+  let summary = "which segment of its sequence the block does";
+  let description = [{
+    Which tokens those are is for the program to say: `tile.length` is that of the whole sequence.
+
+    Example:
+
+    ```mlir
+    %segment = tile.segment
+    ```
+  }];
+  let results = (outs Index:$result);
+  let assemblyFormat = "attr-dict";
+}
+
+def Tile_SegmentsOp : Tile_Op<"segments", [Pure]> {
+  let summary = "the number of segments into which sequences are divided";
+  let description = [{
+    Example:
+
+    ```mlir
+    %segments = tile.segments
     ```
   }];
   let results = (outs Index:$result);
@@ -478,21 +511,28 @@ def Tile_ScanOp : Tile_Op<"scan", [Pure, AllTypesMatch<["operand", "result"]>]> 
     Row i of the result combines rows 0 to i (`exclusive`: to i - 1, the first row being the
     neutral element); with `backward` rows i to the last (`exclusive`: from i + 1). `along cols` likewise.
     Partial results are those of aligned blocks of 1, 2, 4, ... rows: never a difference of sums.
+    With a `block`, a power of two, every aligned block of so many rows is scanned by itself.
 
     Example:
 
     ```mlir
     %prefix = tile.scan product %decay along rows exclusive : !tile.reg<16x16xf32, acc>
+    %inHalves = tile.scan product %decay along rows block 8 : !tile.reg<16x16xf32, acc>
     ```
   }];
   let arguments = (ins Tile_CombineKind:$kind, Tile_RegType:$operand,
-                       Tile_Dimension:$dimension, UnitAttr:$backward, UnitAttr:$exclusive);
+                       Tile_Dimension:$dimension, UnitAttr:$backward, UnitAttr:$exclusive,
+                       OptionalAttr<I64Attr>:$block);
   let results = (outs Tile_RegType:$result);
   let assemblyFormat = [{
     $kind $operand `along` $dimension (`backward` $backward^)? (`exclusive` $exclusive^)?
-    attr-dict `:` type($operand)
+    (`block` $block^)? attr-dict `:` type($operand)
   }];
   let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    /// The number of rows (or columns) that are scanned together.
+    int64_t getBlockSize();
+  }];
 }
 
 def Tile_ConvertOp : Tile_Op<"convert", [Pure]> {
@@ -644,7 +684,7 @@ def Tile_WgmmaWaitOp : Tile_SyncOp<"wgmma_wait", [InferTypeOpAdaptor]> {
   let arguments = (ins Variadic<Tile_FlightType>:$tiles,
                        ConfinedAttr<I64Attr, [IntNonNegative]>:$pending);
   let results = (outs Variadic<Tile_RegType>:$results);
-  let assemblyFormat = "$tiles `pending` $pending attr-dict `:` type($tiles)";
+  let assemblyFormat = "($tiles^)? `pending` $pending attr-dict (`:` type($tiles)^)?";
 }
 
 #endif // LARC_DIALECT_TILE_IR_TILEOPS_TD

@@ -1,0 +1,226 @@
+//===- RoleEmitter.h - What the roles of a scan share -*- C++ -*- ---------===//
+//
+// Part of the larc project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef LARC_LIB_CONVERSION_CHUNKTOTILE_ROLEEMITTER_H
+#define LARC_LIB_CONVERSION_CHUNKTOTILE_ROLEEMITTER_H
+
+#include "ScanPlan.h"
+
+#include "llvm/ADT/STLFunctionalExtras.h"
+
+#include <deque>
+
+namespace larc {
+
+/// How an array lies in shared memory.
+enum class ArrayForm {
+  /// Tokens x channels in the type of the matrix unit.
+  Matrix,
+  /// What that rounds away, likewise.
+  Low,
+  /// Channels x tokens in float32, or a vector of either.
+  Float,
+  /// Scores, tokens x tokens, in the type of the matrix unit.
+  Scores,
+  /// Whether the chunk needs its decays as products of factors: 1 or 0.
+  Exact,
+};
+
+/// An array in shared memory that the first role writes for the second.
+struct Crossing {
+  Recipe recipe;
+  ArrayForm form;
+  mlir::Value memory;
+};
+
+/// The shared memory of a program.
+class SharedArrays {
+public:
+  SharedArrays(const ScanPlan &plan, mlir::OpBuilder entry);
+
+  /// The ring of an operand's chunks.
+  mlir::Value getRing(unsigned operand) const { return rings[operand]; }
+  /// The two memories by turns of what crosses from role to role.
+  mlir::Value cross(const Recipe &recipe, ArrayForm form);
+  const std::deque<Crossing> &getCrossings() const { return crossings; }
+  /// Memory of one role.
+  mlir::Value allocate(const Recipe &recipe, ArrayForm form);
+  mlir::Value allocate(int64_t rows, int64_t cols);
+  mlir::Value allocate(tile::SharedType type);
+
+  /// Makes the rings of operands. How many stages they have is decided last.
+  void allocateRings();
+  /// The number of stages of rings, and one less.
+  mlir::Value getStages() const { return stages; }
+  mlir::Value getStagesAhead() const { return stagesAhead; }
+  /// Makes the rings as deep as the memory that is left allows, at least two
+  /// stages. Fails where there is none left.
+  mlir::LogicalResult chooseStages(int64_t &chosen);
+
+private:
+  tile::SharedType getType(const Recipe &recipe, ArrayForm form,
+                           int64_t stages) const;
+
+  const ScanPlan &plan;
+  mlir::OpBuilder entry;
+  mlir::Location loc;
+  mlir::SmallVector<mlir::Value> rings;
+  std::deque<Crossing> crossings;
+  mlir::Value stages, stagesAhead;
+  /// Of one stage of the rings, and of all else.
+  int64_t ringBytes = 0, bytes = 0;
+};
+
+/// A place of an array of the scan in shared memory.
+struct MatrixPair {
+  mlir::Value high, low; ///< low is null where high is exact
+};
+
+/// Whether two tokens are in different halves of a block of 2^(level + 1)
+/// tokens, given the bits in which their numbers differ.
+mlir::Value differInHalf(mlir::OpBuilder &builder, mlir::Location loc,
+                         mlir::Value bits, int64_t level);
+
+/// Emits what the warps of one role do. Tokens lie along the columns of
+/// register tiles; a warp has `ScanPlan::kRows` channels along the rows. Where
+/// an axis has fewer channels than that makes, warps compute the same.
+class RoleEmitter {
+public:
+  RoleEmitter(const ScanPlan &plan, SharedArrays &shared,
+              mlir::ValueRange arguments, int64_t barrierId);
+  virtual ~RoleEmitter() = default;
+
+protected:
+  using Body =
+      llvm::function_ref<mlir::Value(mlir::OpBuilder &, mlir::ValueRange)>;
+
+  // Numbers.
+  mlir::Value index(int64_t number);
+  mlir::Value number(mlir::OpBuilder &inner, double value) const;
+  mlir::Value add(mlir::Value lhs, mlir::Value rhs);
+  mlir::Value multiply(mlir::Value lhs, int64_t rhs);
+
+  // Types.
+  tile::RegType getTileType(bool rows, bool cols) const;
+  tile::RegType getTileType(int64_t rows, int64_t cols, mlir::Type element,
+                            tile::LayoutAttr layout) const;
+  mlir::FloatType getF32() const;
+  mlir::FloatType getMatrixType() const;
+  tile::LayoutAttr acc() const;
+
+  // Tiles.
+  /// The tile of elements computed from those of `operands`, which have
+  /// extents of 1 or those of a common tile.
+  mlir::Value map(mlir::ValueRange operands, Body body);
+  mlir::Value mapTo(mlir::Type element, mlir::ValueRange operands, Body body);
+  mlir::Value product(mlir::Value lhs, mlir::Value rhs);
+  mlir::Value sum(mlir::Value lhs, mlir::Value rhs);
+  mlir::Value splat(double value, tile::RegType type);
+  mlir::Value convert(mlir::Value tile, tile::RegType type);
+  mlir::Value convert(mlir::Value tile, mlir::Type element);
+  /// `tile` along all rows and columns of `value`.
+  mlir::Value expand(mlir::Value tile, bool rows, bool cols);
+  /// Numbers of rows (or columns) from `first` on, as i32.
+  mlir::Value numbers(tile::Dimension dimension, tile::RegType of,
+                      mlir::Value first);
+  mlir::Value load(mlir::Value memory, mlir::Value row, mlir::Value col,
+                   tile::RegType type, bool transposed = false,
+                   mlir::Value below = {});
+  void store(mlir::Value tile, mlir::Value memory, mlir::Value row,
+             mlir::Value col, bool transposed = false, mlir::Value below = {});
+
+  // Warps.
+  void barrier();
+  void fence();
+  /// The first channel of `axis` that the warp has.
+  mlir::Value getFirstChannel(mlir::StringAttr axis);
+  /// Emits `body` for the first `warps` warps.
+  void onlyWarps(int64_t warps, llvm::function_ref<void()> body);
+
+  // Values.
+  /// The tile of `value`; one without an axis has an extent of 1 there.
+  mlir::Value evaluate(mlir::Value value);
+  virtual mlir::Value evaluateLeaf(mlir::Value value) = 0;
+  mlir::Value evaluateElementwise(ElementwiseOpInterface op);
+  mlir::Value evaluateReduction(ReductionOpInterface op);
+  /// The tile of a chunk of an operand that lies in shared memory.
+  mlir::Value loadOperand(unsigned operand);
+  mlir::Value loadConstant(mlir::BlockArgument argument);
+  virtual mlir::Value evaluateScale(Scale scale, mlir::Value decay) = 0;
+  /// Which channels a recipe has; null if none.
+  mlir::StringAttr getChannels(const Recipe &recipe) const;
+  mlir::Value evaluate(const Recipe &recipe);
+  /// As `evaluate`; tokens that do not exist have zeros.
+  mlir::Value evaluateForMatrix(const Recipe &recipe);
+  /// Those of `tile` where tokens exist, else `otherwise`.
+  mlir::Value fillBeyond(mlir::Value tile, double otherwise);
+  /// Tokens that do not exist count as 1 in products over tokens.
+  mlir::Value evaluateFactors(mlir::Value decay);
+
+  // Matrices in shared memory.
+  mlir::Value getStage(mlir::Value ring, mlir::Value number);
+  mlir::Value getRaw(unsigned operand);
+  void storeMatrix(mlir::Value tile, mlir::StringAttr axis, MatrixPair memory);
+  /// Writes an array in float32 as `ArrayForm::Float` says.
+  void storeFloat(mlir::Value tile, mlir::StringAttr axis, mlir::Value memory);
+  mlir::Value loadFloat(mlir::Value memory, mlir::StringAttr axis,
+                        bool hasTokens);
+  /// `accumulator` plus the product of 16 rows of a left operand in registers
+  /// and a right operand in shared memory, by `tile.mma`.
+  mlir::Value multiplyAdd(mlir::Value accumulator, mlir::Value lhs,
+                          mlir::Value rhs, bool transposed);
+
+  // Scores.
+  struct PairTile {
+    int64_t cols = 8;             ///< of a warp's tile; it has 16 rows
+    int64_t warps = 1;            ///< that have different ones
+    mlir::Value row, col;         ///< where the warp's tile is
+    mlir::Value rows, colNumbers; ///< numbers of its tokens
+  };
+  const PairTile &getPairTile();
+  mlir::Value multiplyPairs(MatrixPair reader, MatrixPair writer,
+                            mlir::StringAttr axis);
+  /// The scores of the warp's pairs: `raw` masked, with factors and diagonal.
+  mlir::Value finishScores(const ScoresForm &form, mlir::Value raw);
+  /// Sums products over pairs of halves of blocks of 2, 4, ... tokens, decays
+  /// being products of factors. `temporary` are memories for a reader and a
+  /// writer.
+  mlir::Value exactPairs(const ScoresForm &form, MatrixPair temporary);
+  /// Forgets tiles that can be computed again, which is better than to keep
+  /// them in registers where time does not count.
+  void forget();
+  /// Writes what `finishScores` reads of a value for each token.
+  void storeTokens(mlir::Value value);
+  void storeScalarDecay(const ScoresForm &form);
+  void storeScores(mlir::Value tile, mlir::Value memory);
+  /// Products of the factors of a block's half up to each token: from the
+  /// boundary between two blocks of `half` tokens, and to it.
+  mlir::Value scanHalf(mlir::Value factors, int64_t half, bool toBoundary,
+                       bool inclusive);
+
+  const ScanPlan &plan;
+  SharedArrays &shared;
+  mlir::ValueRange arguments; ///< of the program
+  int64_t barrierId;
+  mlir::OpBuilder builder;
+  mlir::Location loc;
+  mlir::Value warp;
+  /// Of the chunk: the tokens from its first on, the numbers of its stages.
+  mlir::Value remaining, stage, parity;
+  /// Tiles of the chunk, and before it those of all chunks; those that nothing
+  /// can compute again.
+  llvm::DenseMap<mlir::Value, mlir::Value> tiles, kept;
+  std::optional<PairTile> pairs;
+  /// Memories of values for each token, and of reductions.
+  llvm::DenseMap<mlir::Value, mlir::Value> tokenMemories;
+  llvm::DenseMap<mlir::Operation *, mlir::Value> partials;
+};
+
+} // namespace larc
+
+#endif // LARC_LIB_CONVERSION_CHUNKTOTILE_ROLEEMITTER_H

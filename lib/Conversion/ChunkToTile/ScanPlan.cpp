@@ -1,0 +1,398 @@
+//===- ScanPlan.cpp - How a scan is divided among warps -*- C++ -*- -------===//
+//
+// Part of the larc project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "ScanPlan.h"
+
+using namespace mlir;
+using namespace larc;
+
+using chunk::CumulateOp;
+using chunk::MixOp;
+using chunk::ScoresOp;
+using chunk::TotalOp;
+using chunk::UpdateOp;
+
+SmallVector<Value> larc::getFactors(Value value) {
+  auto product = value.getDefiningOp<MulOp>();
+  if (!product)
+    return {value};
+  SmallVector<Value> factors;
+  for (Value operand : product->getOperands())
+    llvm::append_range(factors, getFactors(operand));
+  return factors;
+}
+
+/// Removes `value` from `factors`; whether it was there.
+static bool take(SmallVectorImpl<Value> &factors, Value value) {
+  Value *it = llvm::find(factors, value);
+  if (it == factors.end())
+    return false;
+  factors.erase(it);
+  return true;
+}
+
+//===----------------------------------------------------------------------===//
+// Values
+//===----------------------------------------------------------------------===//
+
+bool ScanPlan::isTokenAxis(StringAttr axis) const {
+  return static_cast<bool>(scan.lookupTokenAxis(axis));
+}
+
+bool ScanPlan::hasTokens(Value value) const {
+  return llvm::any_of(arrayOf(value).getAxes(),
+                      [&](StringAttr axis) { return isTokenAxis(axis); });
+}
+
+StringAttr ScanPlan::getChannels(Value value) const {
+  for (StringAttr axis : arrayOf(value).getAxes())
+    if (!isTokenAxis(axis))
+      return axis;
+  return {};
+}
+
+int64_t ScanPlan::getSize(StringAttr axis) const {
+  return *scan.getAxisSize(axis);
+}
+
+int64_t ScanPlan::getPadded(StringAttr axis) const {
+  return getSize(axis) <= kMostChannels / 2 ? kMostChannels / 2 : kMostChannels;
+}
+
+std::optional<unsigned> ScanPlan::getRawOperand(Value value) const {
+  auto argument = dyn_cast<BlockArgument>(value);
+  if (!argument || argument.getArgNumber() >= scan.getNumOperands() ||
+      !getChannels(value))
+    return std::nullopt;
+  return argument.getArgNumber();
+}
+
+bool ScanPlan::usesExponentials() const {
+  chunk::ScanOp op = scan;
+  return llvm::any_of(op.getOps<ExpOp>(), [&](ExpOp exp) {
+    return getRawOperand(exp.getOperand()).has_value();
+  });
+}
+
+Value ScanPlan::multiply(ArrayRef<Value> factors, Operation *before) {
+  Value product;
+  OpBuilder builder(before);
+  for (Value factor : factors) {
+    if (!product) {
+      product = factor;
+      continue;
+    }
+    product = MulOp::create(builder, before->getLoc(), product, factor);
+    if (isLate(factor) || isLate(product.getDefiningOp()->getOperand(0)))
+      late.insert(product);
+  }
+  return product;
+}
+
+/// The scale that a factor is, with its decay.
+static Recipe asScale(Value factor) {
+  auto cumulate = factor.getDefiningOp<CumulateOp>();
+  if (!cumulate || cumulate.getKind() != chunk::CombineKind::Product)
+    return {factor, Scale::None, {}};
+  if (cumulate.getBackward())
+    return cumulate.getExclusive()
+               ? Recipe{{}, Scale::Suffix, cumulate.getOperand()}
+               : Recipe{factor, Scale::None, {}};
+  return {{},
+          cumulate.getExclusive() ? Scale::Exclusive : Scale::Inclusive,
+          cumulate.getOperand()};
+}
+
+Recipe ScanPlan::makeRecipe(SmallVector<Value> factors, Operation *before) {
+  Recipe recipe;
+  for (Value factor : factors) {
+    Recipe scale = asScale(factor);
+    if (scale.scale == Scale::None || !getChannels(scale.decay))
+      continue;
+    recipe = scale;
+    take(factors, factor);
+    break;
+  }
+  if (recipe.scale == Scale::Exclusive && take(factors, recipe.decay))
+    recipe.scale = Scale::Inclusive;
+  recipe.value = multiply(factors, before);
+  return recipe;
+}
+
+//===----------------------------------------------------------------------===//
+// Operations
+//===----------------------------------------------------------------------===//
+
+LogicalResult ScanPlan::checkAxes() {
+  for (Operation &op : scan.getBody().front()) {
+    for (Value result : op.getResults()) {
+      if (isa<UpdateOp>(op))
+        continue;
+      unsigned channels = 0;
+      for (StringAttr axis : arrayOf(result).getAxes())
+        channels += isTokenAxis(axis) ? 0 : 1;
+      if (channels > 1)
+        return op.emitError("has a matrix for each token, which no program of "
+                            "register tiles holds");
+    }
+  }
+  for (NamedAttribute dim : scan.getDims())
+    if (cast<IntegerAttr>(dim.getValue()).getInt() > kMostChannels)
+      return scan.emitError("axis '")
+             << dim.getName().getValue() << "' has a size of "
+             << cast<IntegerAttr>(dim.getValue()).getInt()
+             << ": expected at most " << kMostChannels;
+  return success();
+}
+
+LogicalResult ScanPlan::planRead(ContractOp op, unsigned state) {
+  SmallVector<StringAttr> reduced = op.getReducedAxes();
+  if (reduced.size() != 1)
+    return op.emitError("sums a state over two axes");
+  StringAttr axis = reduced.front();
+  StateForm &form = states[state];
+  if (form.cols && form.cols != axis)
+    return op.emitError("reads a state over axis '")
+           << axis.getValue() << "', which is read over axis '"
+           << form.cols.getValue() << "' too";
+  form.cols = axis;
+  ReadForm read;
+  read.op = op;
+  read.state = state;
+  SmallVector<Value> inside;
+  for (Value operand : op->getOperands()) {
+    if (operand == form.argument)
+      continue;
+    for (Value factor : getFactors(operand))
+      (getChannels(factor) ? inside : read.factors).push_back(factor);
+  }
+  if (inside.empty())
+    return op.emitError("reads a state without a reader along axis '")
+           << axis.getValue() << "'";
+  for (Value factor : inside)
+    if (getChannels(factor) != axis)
+      return op.emitError("reads a state with factors along an axis that is "
+                          "not summed");
+  read.reader = makeRecipe(inside, op);
+  reads[op] = read;
+  return success();
+}
+
+LogicalResult ScanPlan::planUpdate(UpdateOp op) {
+  auto argument = dyn_cast<BlockArgument>(op.getState());
+  if (!argument)
+    return op.emitError("expected to update what a state is at first");
+  for (StateForm &state : states)
+    if (state.argument == argument)
+      state.update = op;
+  return success();
+}
+
+bool ScanPlan::isOwnScore(const ScoresForm &form,
+                          ArrayRef<Value> removed) const {
+  SmallVector<Value> expected;
+  auto append = [&](Value value) {
+    for (Value factor : getFactors(value)) {
+      auto contract = factor.getDefiningOp<ContractOp>();
+      if (!contract) {
+        expected.push_back(factor);
+        continue;
+      }
+      for (Value operand : contract->getOperands())
+        llvm::append_range(expected, getFactors(operand));
+    }
+  };
+  append(ScoresOp(form.op).getDiagonal());
+  ScoresOp op = form.op;
+  SmallVector<Value> found = getFactors(op.getReader());
+  for (Value decay : removed)
+    take(found, decay);
+  llvm::append_range(found, getFactors(op.getWriter()));
+  auto order = [](Value lhs, Value rhs) {
+    return lhs.getAsOpaquePointer() < rhs.getAsOpaquePointer();
+  };
+  llvm::sort(expected, order);
+  llvm::sort(found, order);
+  return expected == found;
+}
+
+LogicalResult ScanPlan::planScores(ScoresOp op) {
+  ScoresForm form;
+  form.op = op;
+  if (op.getAxes().size() != 1)
+    return op.emitError("expected scores to be summed over one axis, found ")
+           << op.getAxes().size();
+  if (arrayOf(op.getResult()).getAxes().size() != 2)
+    return op.emitError("has scores for each index of a further axis");
+  auto axis = cast<StringAttr>(op.getAxes()[0]);
+  SmallVector<Value> readers, writers, scalars, decays;
+  for (Value factor : getFactors(op.getReader()))
+    (getChannels(factor) ? readers : form.readerFactors).push_back(factor);
+  for (Value factor : getFactors(op.getWriter()))
+    (getChannels(factor) ? writers : form.writerFactors).push_back(factor);
+  if (readers.empty() || writers.empty())
+    return op.emitError("expected reader and writer along axis '")
+           << axis.getValue() << "'";
+  for (Value decay : op.getDecays())
+    (getChannels(decay) ? decays : scalars).push_back(decay);
+
+  SmallVector<Value> removed;
+  form.inclusive = !decays.empty();
+  for (Value decay : decays)
+    form.inclusive &= llvm::is_contained(readers, decay);
+  if (form.inclusive)
+    for (Value decay : decays) {
+      take(readers, decay);
+      removed.push_back(decay);
+    }
+  form.scalarInclusive = !scalars.empty();
+  for (Value decay : scalars)
+    form.scalarInclusive &= llvm::is_contained(form.readerFactors, decay);
+  if (form.scalarInclusive)
+    for (Value decay : scalars) {
+      take(form.readerFactors, decay);
+      removed.push_back(decay);
+    }
+  form.decay = multiply(decays, op);
+  form.scalarDecay = multiply(scalars, op);
+  if (op.getDiagonal()) {
+    // The decays of all of a token's score are the empty product.
+    form.ownScore =
+        removed.size() == op.getDecays().size() && isOwnScore(form, removed);
+    if (!form.ownScore)
+      form.diagonal = op.getDiagonal();
+  }
+  if (form.decay && (isLate(form.decay)))
+    return op.emitError("has decays that depend on a state");
+  Scale scale = form.inclusive ? Scale::Inclusive : Scale::Exclusive;
+  form.reader = {multiply(readers, op), form.decay ? scale : Scale::None,
+                 form.decay};
+  form.writer = {multiply(writers, op),
+                 form.decay ? Scale::Inverse : Scale::None, form.decay};
+  scores[op] = form;
+  return success();
+}
+
+LogicalResult ScanPlan::planMix(MixOp op) {
+  if (!op.getScores().getDefiningOp<ScoresOp>())
+    return op.emitError("expected what 'chunk.scores' gives");
+  if (!getChannels(op.getValues()))
+    return op.emitError("mixes values of no axis");
+  SmallVector<Value> decays(op.getDecays());
+  if (!decays.empty()) {
+    const ScoresForm &form = scores.at(op.getScores().getDefiningOp());
+    if (form.diagonal || form.ownScore)
+      return op.emitError("has decays, and scores with a diagonal");
+    for (Value decay : decays)
+      if (isLate(decay))
+        return op.emitError("has decays that depend on a state");
+  }
+  mixDecays[op] = multiply(decays, op);
+  return success();
+}
+
+/// Whether `op` is computed element by element or by sums over channels.
+static bool isPlain(Operation *op) {
+  return isa<ElementwiseOpInterface, ContractOp, ReduceOp, ConstantOp>(op);
+}
+
+LogicalResult ScanPlan::classifyOperation(Operation *op) {
+  auto getState = [&](Value value) -> std::optional<unsigned> {
+    for (auto [i, state] : llvm::enumerate(states))
+      if (state.argument == value)
+        return static_cast<unsigned>(i);
+    return std::nullopt;
+  };
+  auto takesState = [&](Value value) { return getState(value).has_value(); };
+  bool isMix = isa<MixOp>(op);
+  bool depends = isMix || llvm::any_of(op->getOperands(), [&](Value operand) {
+                   return isLate(operand) || takesState(operand);
+                 });
+  if (depends)
+    for (Value result : op->getResults())
+      late.insert(result);
+
+  if (auto update = dyn_cast<UpdateOp>(op))
+    return planUpdate(update);
+  if (llvm::any_of(op->getOperands(), takesState)) {
+    if (auto contract = dyn_cast<ContractOp>(op))
+      for (Value operand : op->getOperands())
+        if (std::optional<unsigned> state = getState(operand))
+          return planRead(contract, *state);
+    return op->emitError("reads a state otherwise than by a contraction");
+  }
+  if (auto scoresOp = dyn_cast<ScoresOp>(op))
+    return planScores(scoresOp);
+  if (auto mix = dyn_cast<MixOp>(op))
+    return planMix(mix);
+  if (isa<CumulateOp, TotalOp>(op)) {
+    if (depends)
+      return op->emitError("runs over values that depend on a state");
+    return success();
+  }
+  if (isPlain(op) || isa<chunk::YieldOp>(op))
+    return success();
+  return op->emitError("has no form in a program of register tiles");
+}
+
+LogicalResult ScanPlan::classify() {
+  // Planning adds products before the operation that is planned.
+  for (Operation &op : llvm::make_early_inc_range(scan.getBody().front()))
+    if (failed(classifyOperation(&op)))
+      return failure();
+  return success();
+}
+
+LogicalResult ScanPlan::planStates() {
+  for (auto [i, state] : llvm::enumerate(states)) {
+    ArrayRef<StringAttr> axes = arrayOf(state.argument).getAxes();
+    if (!state.cols)
+      state.cols = axes.front();
+    state.rows = axes[0] == state.cols ? axes[1] : axes[0];
+    auto decl = cast<StateDeclAttr>(definition.getStates()[i]);
+    state.transposed = decl.getAxes().front() == state.cols;
+    if (!state.update)
+      return scan.emitError("state ")
+             << i << " is not what 'chunk.update' makes of it";
+    for (auto [key, value] :
+         llvm::zip_equal(state.update.getKeys(), state.update.getValues()))
+      if (!getChannels(key) || !getChannels(value) ||
+          getChannels(key) == getChannels(value))
+        return state.update.emitError(
+            "adds products other than of a key and a value of one axis each");
+  }
+  return success();
+}
+
+FailureOr<ScanPlan> ScanPlan::create(chunk::ScanOp scan,
+                                     RecurrenceOp definition,
+                                     ScanTileOptions options) {
+  ScanPlan plan;
+  plan.scan = scan;
+  plan.definition = definition;
+  plan.options = std::move(options);
+  plan.token = scan.getTokenAxis();
+  plan.chunk = static_cast<int64_t>(scan.getSize());
+  if (scan.getBoundary() || definition.getPeriod() > 0)
+    return scan.emitError("has periods, which a program of register tiles "
+                          "does not keep"),
+           failure();
+  if (plan.chunk != 16 && plan.chunk != 32 && plan.chunk != 64)
+    return scan.emitError("expected chunks of 16, 32 or 64 tokens, found ")
+               << plan.chunk,
+           failure();
+  for (Value argument : scan.getStateArguments()) {
+    if (arrayOf(argument).getAxes().size() != 2)
+      return scan.emitError("has a state that is no matrix"), failure();
+    plan.states.push_back({argument, {}, {}, false, {}});
+  }
+  if (failed(plan.checkAxes()) || failed(plan.classify()) ||
+      failed(plan.planStates()))
+    return failure();
+  return plan;
+}

@@ -1,0 +1,555 @@
+//===- StateRole.cpp - What depends on states -*- C++ -*- -----------------===//
+//
+// Part of the larc project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "StateRole.h"
+
+using namespace mlir;
+using namespace larc;
+
+using chunk::MixOp;
+using chunk::ScoresOp;
+using chunk::UpdateOp;
+using tile::Dimension;
+using tile::LayoutAttr;
+using tile::RegType;
+using tile::SharedType;
+
+//===----------------------------------------------------------------------===//
+// States and outputs in memory
+//===----------------------------------------------------------------------===//
+
+Value StateRole::loadState(const StateForm &state, unsigned number) {
+  Value memory = arguments[argumentNumbers.initials + number];
+  Type element = cast<tile::GlobalType>(memory.getType()).getElementType();
+  RegType type =
+      getTileType(ScanPlan::kRows, plan.getPadded(state.cols), element, acc());
+  Value first = getFirstChannel(state.rows);
+  Value tile = state.transposed ? load(memory, index(0), first, type, true,
+                                       index(plan.getSize(state.cols)))
+                                : load(memory, first, index(0), type, false,
+                                       index(plan.getSize(state.rows)));
+  return convert(tile, getF32());
+}
+
+void StateRole::storeState(const StateForm &state, unsigned number,
+                           Value tile) {
+  Value memory = arguments[argumentNumbers.finals + number];
+  Value first = getFirstChannel(state.rows);
+  tile =
+      convert(tile, cast<tile::GlobalType>(memory.getType()).getElementType());
+  onlyWarps(plan.getWarps(state.rows), [&] {
+    if (state.transposed)
+      store(tile, memory, index(0), first, true,
+            index(plan.getSize(state.cols)));
+    else
+      store(tile, memory, first, index(0), false,
+            index(plan.getSize(state.rows)));
+  });
+}
+
+/// A layout in which a lane has 16 bytes of a row, of 16 columns.
+static LayoutAttr getRowLayout(Type element) {
+  int64_t vector = 128 / element.getIntOrFloatBitWidth();
+  SmallVector<int64_t> lanes, registers;
+  for (int64_t col = 1; col < vector; col *= 2)
+    registers.append({0, col});
+  for (int64_t col = vector; col < ScanPlan::kRows; col *= 2)
+    lanes.append({0, col});
+  for (int64_t row = 1; lanes.size() < 2 * LayoutAttr::kLaneBits; row *= 2)
+    lanes.append({row, 0});
+  return LayoutAttr::get(element.getContext(), lanes, registers);
+}
+
+/// Tiles have tokens along columns, memory has them along rows: elements of a
+/// warp change their lanes through shared memory.
+void StateRole::storeOutput(unsigned number, Value value, Value first) {
+  Value memory = arguments[argumentNumbers.outputs + number];
+  Type element = cast<tile::GlobalType>(memory.getType()).getElementType();
+  StringAttr axis = plan.getChannels(value);
+  Value tile = convert(expand(evaluate(value), axis != nullptr, true), element);
+  if (!axis)
+    return onlyWarps(
+        1, [&] { store(tile, memory, first, index(0), true, tokens.end); });
+  bool is16Bit = element.getIntOrFloatBitWidth() == 16;
+  Value &staging = outputMemories[number];
+  if (!staging)
+    staging = shared.allocate(
+        SharedType::get(builder.getContext(), plan.chunk, plan.getPadded(axis),
+                        element, is16Bit ? 128 : 0, is16Bit ? 0 : 4, 1));
+  Value channel = getFirstChannel(axis);
+  onlyWarps(plan.getWarps(axis), [&] {
+    store(tile, staging, index(0), channel, true);
+    RegType type = getTileType(plan.chunk, ScanPlan::kRows, element,
+                               getRowLayout(element));
+    store(load(staging, index(0), channel, type), memory, first, channel, false,
+          tokens.end);
+  });
+}
+
+//===----------------------------------------------------------------------===//
+// Products
+//===----------------------------------------------------------------------===//
+
+void StateRole::beginGroup() {
+  if (plan.options.wgmma)
+    tile::WgmmaFenceOp::create(builder, loc);
+}
+
+void StateRole::endGroup(Running &product) {
+  if (plan.options.wgmma)
+    tile::WgmmaCommitOp::create(builder, loc);
+  product.group = groups++;
+}
+
+StateRole::Running StateRole::multiplyLarge(Value accumulators, Value lhs,
+                                            Value rhs, bool transposed) {
+  Running product;
+  product.accumulators =
+      plan.options.wgmma
+          ? tile::WgmmaOp::create(builder, loc, accumulators, lhs, rhs,
+                                  index(0), index(0), transposed)
+                .getResult()
+          : multiplyAdd(accumulators, lhs, rhs, transposed);
+  return product;
+}
+
+Value StateRole::finish(Running product) {
+  if (isa<RegType>(product.accumulators.getType()))
+    return product.accumulators;
+  // A later wait may have been for more: the assembler looks at the last.
+  finished = std::max(finished, product.group + 1);
+  return tile::WgmmaWaitOp::create(builder, loc, product.accumulators,
+                                   builder.getI64IntegerAttr(groups - finished))
+      .getResult(0);
+}
+
+bool StateRole::isEarly(const Recipe &recipe) const {
+  return !recipe.value || !plan.isLate(recipe.value);
+}
+
+MatrixPair StateRole::getPair(const Recipe &recipe) {
+  if (recipe.scale == Scale::None)
+    if (std::optional<unsigned> operand = plan.getRawOperand(recipe.value))
+      return {getRaw(*operand), {}};
+  if (isEarly(recipe))
+    return {getStage(shared.cross(recipe, ArrayForm::Matrix), parity),
+            getStage(shared.cross(recipe, ArrayForm::Low), parity)};
+  for (auto &[known, memory] : ownMatrices)
+    if (known == recipe)
+      return memory;
+  MatrixPair memory{shared.allocate(recipe, ArrayForm::Matrix),
+                    shared.allocate(recipe, ArrayForm::Low)};
+  ownMatrices.emplace_back(recipe, memory);
+  return memory;
+}
+
+/// Where the matrix unit finds a right operand.
+Value StateRole::getMatrix(const Recipe &recipe) {
+  if (recipe.scale == Scale::None)
+    if (std::optional<unsigned> operand = plan.getRawOperand(recipe.value))
+      return getRaw(*operand);
+  if (isEarly(recipe))
+    return getStage(shared.cross(recipe, ArrayForm::Matrix), parity);
+  for (auto &[known, memory] : written)
+    if (known == recipe)
+      return memory;
+  MatrixPair memory = getPair(recipe);
+  storeMatrix(evaluateForMatrix(recipe), getChannels(recipe), memory);
+  fence();
+  barrier();
+  written.emplace_back(recipe, memory.high);
+  return memory.high;
+}
+
+/// The left operand that a warp has of an array: channels x tokens.
+Value StateRole::getLeft(const Recipe &recipe) {
+  for (auto &[known, tile] : lefts)
+    if (known == recipe)
+      return tile;
+  RegType type = getTileType(ScanPlan::kRows, plan.chunk, getMatrixType(),
+                             LayoutAttr::getLhs(builder.getContext()));
+  Value tile;
+  if (isEarly(recipe))
+    tile = load(getMatrix(recipe), index(0),
+                getFirstChannel(getChannels(recipe)), type, true);
+  else
+    tile = convert(expand(evaluateForMatrix(recipe), true, true), type);
+  lefts.emplace_back(recipe, tile);
+  return tile;
+}
+
+//===----------------------------------------------------------------------===//
+// Reads
+//===----------------------------------------------------------------------===//
+
+void StateRole::startRead(const ReadForm &read) {
+  Value rhs = getMatrix(read.reader);
+  Value zeros = splat(0, getTileType(true, true));
+  beginGroup();
+  Running product = multiplyLarge(zeros, stateLefts[read.state], rhs, true);
+  endGroup(product);
+  running[ContractOp(read.op)] = product;
+}
+
+/// The read whose accumulators a mix goes on with.
+static const ReadForm *getContinued(const ScanPlan &plan, MixOp op) {
+  Value init = op.getInit();
+  if (!init || !init.hasOneUse() || !op.getDecays().empty())
+    return nullptr;
+  auto it = plan.reads.find(init.getDefiningOp());
+  if (it == plan.reads.end() || !it->second.factors.empty())
+    return nullptr;
+  return &it->second;
+}
+
+bool StateRole::canStart(MixOp op) const {
+  if (plan.isLate(op.getValues()) || plan.isLate(op.getScores()))
+    return false;
+  // What a mix without decays begins with is what its accumulators are at
+  // first.
+  return !op.getInit() || plan.mixDecays.at(op) || getContinued(plan, op);
+}
+
+void StateRole::startMix(MixOp op) {
+  const ReadForm *read = getContinued(plan, op);
+  Value scores = getScores(op.getScores());
+  Value decay = plan.mixDecays.at(op);
+  Value left =
+      getLeft({op.getValues(), decay ? Scale::Inverse : Scale::None, decay});
+  Running product;
+  Value rhs;
+  if (read)
+    rhs = getMatrix(read->reader);
+  product.accumulators = op.getInit() && !decay && !read
+                             ? expand(evaluate(op.getInit()), true, true)
+                             : splat(0, getTileType(true, true));
+  beginGroup();
+  if (read)
+    product =
+        multiplyLarge(product.accumulators, stateLefts[read->state], rhs, true);
+  product = multiplyLarge(product.accumulators, left, scores, true);
+  endGroup(product);
+  running[op] = product;
+}
+
+/// What `body` gives where `condition` holds, else `otherwise`. What the body
+/// finds stays its own.
+Value StateRole::choose(Value condition, llvm::function_ref<Value()> body,
+                        Value otherwise) {
+  auto known = tiles;
+  auto branch =
+      scf::IfOp::create(builder, loc, TypeRange(otherwise.getType()), condition,
+                        /*addThenBlock=*/true, /*addElseBlock=*/true);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(branch.elseBlock());
+  scf::YieldOp::create(builder, loc, otherwise);
+  builder.setInsertionPointToStart(branch.thenBlock());
+  Value chosen = body();
+  scf::YieldOp::create(builder, loc, chosen);
+  tiles = known;
+  return branch.getResult(0);
+}
+
+Value StateRole::exactMix(MixOp op, Value scores) {
+  Value total = splat(0, getTileType(true, true));
+  Value zeros = total;
+  MLIRContext *context = builder.getContext();
+  RegType rhs = getTileType(plan.chunk, plan.chunk, getMatrixType(),
+                            LayoutAttr::getRhs(context));
+  Value all = load(scores, index(0), index(0), rhs, /*transposed=*/true);
+  Value sources = numbers(Dimension::Rows, rhs, Value());
+  Value readers = numbers(Dimension::Cols, rhs, Value());
+  for (int64_t half = 1, level = 0; half < plan.chunk; half *= 2, ++level) {
+    forget();
+    Value factors = evaluateFactors(plan.mixDecays.at(op));
+    Value scaled = product(expand(evaluate(op.getValues()), true, true),
+                           scanHalf(factors, half, true, false));
+    Value left = convert(scaled, getTileType(ScanPlan::kRows, plan.chunk,
+                                             getMatrixType(),
+                                             LayoutAttr::getLhs(context)));
+    Value right = mapTo(
+        getMatrixType(), {all, sources, readers},
+        [&](OpBuilder &inner, ValueRange args) -> Value {
+          Value bits = arith::XOrIOp::create(inner, loc, args[1], args[2]);
+          Value zero = arith::ConstantFloatOp::create(
+              inner, loc, getMatrixType(),
+              llvm::APFloat(llvm::APFloat::BFloat(), "0.0"));
+          return arith::SelectOp::create(
+              inner, loc, differInHalf(inner, loc, bits, level), args[0], zero);
+        });
+    Value part = tile::MmaOp::create(builder, loc, left, right, zeros);
+    total = sum(total, product(part, scanHalf(factors, half, false, false)));
+  }
+  return total;
+}
+
+Value StateRole::finishMix(MixOp op) {
+  if (!running.contains(op))
+    startMix(op);
+  Value tile = finish(running[op]);
+  Value decay = plan.mixDecays.at(op);
+  if (decay) {
+    Value fast = product(tile, evaluateScale(Scale::Exclusive, decay));
+    Value exactly = isExact();
+    Value scores = getScores(op.getScores());
+    if (plan.isLate(op.getValues()))
+      evaluate(op.getValues());
+    tile = choose(exactly, [&] { return exactMix(op, scores); }, fast);
+  }
+  if (decay && op.getInit())
+    tile = sum(tile, evaluate(op.getInit()));
+  return tile;
+}
+
+//===----------------------------------------------------------------------===//
+// Scores
+//===----------------------------------------------------------------------===//
+
+Value StateRole::isExact() {
+  if (exactFlag)
+    return exactFlag;
+  Value memory = getStage(shared.cross({}, ArrayForm::Exact), parity);
+  Value flag = loadFloat(memory, StringAttr(), false);
+  Value is = mapTo(builder.getI1Type(), flag,
+                   [&](OpBuilder &inner, ValueRange args) -> Value {
+                     return arith::CmpFOp::create(inner, loc,
+                                                  arith::CmpFPredicate::OGT,
+                                                  args[0], number(inner, 0));
+                   });
+  exactFlag = tile::VoteOp::create(builder, loc, builder.getI1Type(),
+                                   tile::VoteKind::Any, is, index(barrierId),
+                                   builder.getI64IntegerAttr(ScanPlan::kWarps));
+  return exactFlag;
+}
+
+Value StateRole::makeLateScores(const ScoresForm &form) {
+  ScoresOp op = form.op;
+  auto axis = cast<StringAttr>(op.getAxes()[0]);
+  for (ArrayRef<Value> factors : {ArrayRef<Value>(form.readerFactors),
+                                  ArrayRef<Value>(form.writerFactors)})
+    for (Value factor : factors)
+      storeTokens(factor);
+  storeTokens(form.diagonal);
+  storeScalarDecay(form);
+  for (const Recipe &recipe : {form.reader, form.writer}) {
+    if (isEarly(recipe) || llvm::any_of(written, [&](const auto &entry) {
+          return entry.first == recipe;
+        }))
+      continue;
+    MatrixPair memory = getPair(recipe);
+    storeMatrix(evaluateForMatrix(recipe), getChannels(recipe), memory);
+    written.emplace_back(recipe, memory.high);
+  }
+  fence();
+  barrier();
+  MatrixPair writer = getPair(form.writer);
+  Value raw = multiplyPairs(getPair(form.reader), writer, axis);
+  if (form.decay) {
+    Value exactly = isExact();
+    if (plan.isLate(form.reader.value))
+      evaluate(form.reader.value);
+    if (plan.isLate(form.writer.value))
+      evaluate(form.writer.value);
+    raw = choose(exactly, [&] { return exactPairs(form, writer); }, raw);
+  }
+  return finishScores(form, raw);
+}
+
+Value StateRole::getScores(Value scores) {
+  Recipe recipe{scores, Scale::None, {}};
+  if (!plan.isLate(scores))
+    return getStage(shared.cross(recipe, ArrayForm::Scores), parity);
+  Value &memory = scoreMemories[scores];
+  if (!memory)
+    memory = shared.allocate(recipe, ArrayForm::Scores);
+  if (!scoresMade.insert(scores).second)
+    return memory;
+  storeScores(makeLateScores(plan.scores.at(scores.getDefiningOp())), memory);
+  fence();
+  barrier();
+  return memory;
+}
+
+//===----------------------------------------------------------------------===//
+// Values
+//===----------------------------------------------------------------------===//
+
+bool StateRole::isRecomputed(Value value) const {
+  auto op = value.getDefiningOp<ElementwiseOpInterface>();
+  return op && (plan.getChannels(value) || !plan.hasTokens(value));
+}
+
+Value StateRole::evaluateScale(Scale scale, Value decay) {
+  Recipe recipe{{}, scale, decay};
+  return loadFloat(getStage(shared.cross(recipe, ArrayForm::Float), parity),
+                   plan.getChannels(decay), scale != Scale::Total);
+}
+
+Value StateRole::evaluateLeaf(Value value) {
+  if (std::optional<unsigned> operand = plan.getRawOperand(value))
+    return loadOperand(*operand);
+  Operation *op = value.getDefiningOp();
+  if (plan.isLate(value)) {
+    if (auto it = plan.reads.find(op); it != plan.reads.end()) {
+      if (!running.contains(op))
+        startRead(it->second);
+      Value tile = finish(running[op]);
+      for (Value factor : it->second.factors)
+        tile = product(tile, evaluate(factor));
+      return tile;
+    }
+    if (auto mix = dyn_cast<MixOp>(op))
+      return finishMix(mix);
+    if (auto reduction = dyn_cast<ReductionOpInterface>(op))
+      return evaluateReduction(reduction);
+    return evaluateElementwise(cast<ElementwiseOpInterface>(op));
+  }
+  if (isRecomputed(value))
+    return evaluateElementwise(cast<ElementwiseOpInterface>(op));
+  Recipe recipe{value, Scale::None, {}};
+  return loadFloat(getStage(shared.cross(recipe, ArrayForm::Float), parity),
+                   plan.getChannels(value), plan.hasTokens(value));
+}
+
+//===----------------------------------------------------------------------===//
+// Updates
+//===----------------------------------------------------------------------===//
+
+bool StateRole::canUpdate(UpdateOp op) const {
+  return llvm::none_of(op->getOperands().drop_front(),
+                       [&](Value value) { return plan.isLate(value); });
+}
+
+/// A value for each row, or each column, of a state.
+Value StateRole::loadVector(Value value, bool alongRows) {
+  StringAttr axis = plan.getChannels(value);
+  Recipe recipe{value, Scale::None, {}};
+  Value memory = getStage(shared.cross(recipe, ArrayForm::Float), parity);
+  if (!axis || alongRows)
+    return loadFloat(memory, axis, false);
+  return load(memory, index(0), index(0),
+              getTileType(1, plan.getPadded(axis), getF32(),
+                          acc().getSlice(Dimension::Cols)));
+}
+
+StateRole::Running StateRole::update(const StateForm &state, Value tile) {
+  UpdateOp op = state.update;
+  for (Value decay : op.getDecays())
+    tile =
+        product(tile, loadVector(decay, plan.getChannels(decay) == state.rows));
+  SmallVector<std::pair<Value, Value>> pairs;
+  for (auto [key, value] : llvm::zip_equal(op.getKeys(), op.getValues())) {
+    bool valueInRows = plan.getChannels(value) == state.rows;
+    pairs.emplace_back(getLeft({valueInRows ? value : key, Scale::None, {}}),
+                       getMatrix({valueInRows ? key : value, Scale::None, {}}));
+  }
+  Running product;
+  product.accumulators = tile;
+  beginGroup();
+  for (auto [left, right] : pairs)
+    product = multiplyLarge(product.accumulators, left, right, false);
+  endGroup(product);
+  return product;
+}
+
+//===----------------------------------------------------------------------===//
+// The role
+//===----------------------------------------------------------------------===//
+
+void StateRole::emitChunk(Value first, ValueRange states,
+                          SmallVectorImpl<Value> &next) {
+  chunk::ScanOp scan = plan.scan;
+  auto outer = tiles;
+  kept = tiles;
+  running.clear();
+  lefts.clear();
+  written.clear();
+  scoresMade.clear();
+  exactFlag = Value();
+  groups = finished = 0;
+
+  // All that waits for nothing but the first role is started first.
+  for (MixOp mix : scan.getOps<MixOp>()) {
+    const ReadForm *read = getContinued(plan, mix);
+    if (canStart(mix) && (!read || isEarly(read->reader)))
+      startMix(mix);
+    if (read)
+      continued.insert(ContractOp(read->op));
+  }
+  for (ContractOp contract : scan.getOps<ContractOp>()) {
+    auto it = plan.reads.find(contract);
+    if (it != plan.reads.end() && isEarly(it->second.reader) &&
+        !continued.contains(contract))
+      startRead(it->second);
+  }
+  SmallVector<Running> updates(plan.states.size());
+  for (auto [i, state] : llvm::enumerate(plan.states))
+    if (canUpdate(state.update))
+      updates[i] = update(state, states[i]);
+
+  ValueRange yielded = scan.getYield().getValues();
+  for (auto [i, output] :
+       llvm::enumerate(yielded.drop_front(plan.states.size())))
+    storeOutput(static_cast<unsigned>(i), output, first);
+  for (auto [i, state] : llvm::enumerate(plan.states))
+    if (!canUpdate(state.update))
+      updates[i] = update(state, states[i]);
+  for (const Running &product : updates)
+    next.push_back(finish(product));
+  tiles = outer;
+}
+
+void StateRole::emit(tile::RoleOp role, TokenRange range) {
+  tokens = range;
+  builder.setInsertionPointToStart(&role.getBody().front());
+  chunk::ScanOp scan = plan.scan;
+  warp = tile::WarpOp::create(builder, loc);
+  outputMemories.resize(scan.getYield().getValues().size() -
+                        plan.states.size());
+  for (BlockArgument constant : scan.getConstantArguments())
+    if (!constant.use_empty())
+      tiles[constant] = loadConstant(constant);
+  getPairTile();
+  SmallVector<Value> states;
+  for (auto [i, state] : llvm::enumerate(plan.states))
+    states.push_back(loadState(state, static_cast<unsigned>(i)));
+
+  Value size = index(plan.chunk);
+  auto loop =
+      scf::ForOp::create(builder, loc, tokens.first, tokens.end, size, states);
+  {
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(loop.getBody());
+    Value first = loop.getInductionVar();
+    Value passed = arith::SubIOp::create(builder, loc, first, tokens.first);
+    Value number = arith::DivUIOp::create(builder, loc, passed, size);
+    stage = arith::RemUIOp::create(builder, loc, number, shared.getStages());
+    parity = arith::RemUIOp::create(builder, loc, number, index(2));
+    remaining = arith::SubIOp::create(builder, loc, tokens.end, first);
+    // Tells the assembler that no product of the iteration before is running.
+    if (plan.options.wgmma)
+      tile::WgmmaWaitOp::create(builder, loc, ValueRange(),
+                                builder.getI64IntegerAttr(0));
+    stateLefts.clear();
+    for (Value state : loop.getRegionIterArgs())
+      stateLefts.push_back(convert(
+          state,
+          getTileType(ScanPlan::kRows, cast<RegType>(state.getType()).getCols(),
+                      getMatrixType(),
+                      LayoutAttr::getLhs(builder.getContext()))));
+    constexpr auto all = 2 * ScanPlan::kWarps;
+    tile::BarrierOp::create(builder, loc, add(parity, index(kFullBarrier)),
+                            builder.getI64IntegerAttr(all));
+    SmallVector<Value> next;
+    emitChunk(first, loop.getRegionIterArgs(), next);
+    tile::ArriveOp::create(builder, loc, add(parity, index(kFreeBarrier)), all);
+    scf::YieldOp::create(builder, loc, next);
+  }
+  for (auto [i, state] : llvm::enumerate(plan.states))
+    storeState(state, static_cast<unsigned>(i), loop.getResult(i));
+}

@@ -1,0 +1,96 @@
+//===- StateRole.h - What depends on states -*- C++ -*- -------------------===//
+//
+// Part of the larc project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef LARC_LIB_CONVERSION_CHUNKTOTILE_STATEROLE_H
+#define LARC_LIB_CONVERSION_CHUNKTOTILE_STATEROLE_H
+
+#include "FactorRole.h"
+
+namespace larc {
+
+/// The numbers of a program's arguments.
+struct ArgumentNumbers {
+  unsigned outputs = 0, initials = 0, finals = 0;
+};
+
+/// The second role: holds the states, computes what depends on them, and
+/// writes outputs.
+class StateRole : public RoleEmitter {
+public:
+  StateRole(const ScanPlan &plan, SharedArrays &shared,
+            mlir::ValueRange arguments, ArgumentNumbers numbers)
+      : RoleEmitter(plan, shared, arguments, kStateBarrier),
+        argumentNumbers(numbers) {}
+
+  void emit(tile::RoleOp role, TokenRange tokens);
+
+protected:
+  mlir::Value evaluateLeaf(mlir::Value value) override;
+  mlir::Value evaluateScale(Scale scale, mlir::Value decay) override;
+
+private:
+  /// A product that may be running.
+  struct Running {
+    mlir::Value accumulators; ///< in flight, or done
+    int64_t group = 0;
+  };
+
+  void emitChunk(mlir::Value first, mlir::ValueRange states,
+                 llvm::SmallVectorImpl<mlir::Value> &next);
+  /// Whether the second role computes `value` from operands itself.
+  bool isRecomputed(mlir::Value value) const;
+  mlir::Value loadState(const StateForm &state, unsigned number);
+  void storeState(const StateForm &state, unsigned number, mlir::Value tile);
+  void storeOutput(unsigned number, mlir::Value value, mlir::Value first);
+
+  // Products.
+  Running multiplyLarge(mlir::Value accumulators, mlir::Value lhs,
+                        mlir::Value rhs, bool transposed);
+  void beginGroup();
+  void endGroup(Running &running);
+  mlir::Value finish(Running running);
+  mlir::Value getMatrix(const Recipe &recipe);
+  mlir::Value getLeft(const Recipe &recipe);
+  mlir::Value getScores(mlir::Value scores);
+  mlir::Value makeLateScores(const ScoresForm &form);
+  MatrixPair getPair(const Recipe &recipe);
+  bool isEarly(const Recipe &recipe) const;
+
+  bool canStart(chunk::MixOp op) const;
+  void startRead(const ReadForm &read);
+  void startMix(chunk::MixOp op);
+  mlir::Value finishMix(chunk::MixOp op);
+  mlir::Value choose(mlir::Value condition,
+                     llvm::function_ref<mlir::Value()> body,
+                     mlir::Value otherwise);
+  mlir::Value exactMix(chunk::MixOp op, mlir::Value scores);
+  bool canUpdate(chunk::UpdateOp op) const;
+  Running update(const StateForm &state, mlir::Value tile);
+  /// Whether the chunk's decays are to be products of factors.
+  mlir::Value isExact();
+  mlir::Value loadVector(mlir::Value value, bool alongRows);
+
+  ArgumentNumbers argumentNumbers;
+  TokenRange tokens;
+  llvm::SmallVector<mlir::Value> stateLefts;
+  llvm::DenseMap<mlir::Operation *, Running> running;
+  /// Reads that a mix went on with.
+  llvm::DenseSet<mlir::Operation *> continued;
+  llvm::DenseMap<mlir::Value, mlir::Value> scoreMemories;
+  std::vector<std::pair<Recipe, MatrixPair>> ownMatrices;
+  std::vector<std::pair<Recipe, mlir::Value>> lefts, written;
+  std::vector<mlir::Value> outputMemories;
+  llvm::DenseSet<mlir::Value> scoresMade;
+  mlir::Value exactFlag;
+  /// Groups of products that were begun, and that nothing waits for any more.
+  int64_t groups = 0, finished = 0;
+};
+
+} // namespace larc
+
+#endif // LARC_LIB_CONVERSION_CHUNKTOTILE_STATEROLE_H

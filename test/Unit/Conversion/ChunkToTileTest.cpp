@@ -1,0 +1,227 @@
+//===- ChunkToTileTest.cpp - Chunks in tiles --------------------*- C++ -*-===//
+//
+// Part of the larc project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Runs the tile program of a scan on the tile interpreter and compares it with
+// the reference.
+//
+//===----------------------------------------------------------------------===//
+
+#include "ReferenceTestUtils.h"
+
+#include "larc/Conversion/Passes.h"
+#include "larc/Reference/TileInterpreter.h"
+#include "larc/Specs/Specs.h"
+#include "larc/Support/Error.h"
+
+#include "mlir/Pass/PassManager.h"
+
+#include <cmath>
+#include <limits>
+
+using namespace larc;
+using namespace larc::test;
+using namespace mlir;
+
+namespace {
+
+using Dims = std::vector<std::pair<std::string, int64_t>>;
+
+struct Case {
+  int64_t tokens = 70;
+  int64_t chunk = 32;
+  bool wgmma = true;
+  bool initialStates = true;
+  /// What some gates are set to: every `strideOfGates`-th.
+  double gate = 0;
+  size_t strideOfGates = 0;
+  Values attributes;
+};
+
+class ChunkToTileTest : public ReferenceTest {
+protected:
+  ChunkToTileTest() {
+    context
+        .loadDialect<chunk::ChunkDialect, tile::TileDialect,
+                     arith::ArithDialect, math::MathDialect, scf::SCFDialect>();
+  }
+
+  TensorMap makeInputs(RecurrenceOp spec, const Dims &dims, const Case &given);
+  OwningOpRef<ModuleOp> compile(Problem &problem, const Case &given);
+  TensorMap run(Problem &problem, const Case &given);
+  void check(RecurrenceOp spec, const Dims &dims, const Case &given,
+             double limit = 6e-3);
+};
+
+} // namespace
+
+TensorMap ChunkToTileTest::makeInputs(RecurrenceOp spec, const Dims &dims,
+                                      const Case &given) {
+  RandomInputs request;
+  request.dims = {{"H", 1}, {"B", 1}, {"T", given.tokens}};
+  request.dims.append(dims.begin(), dims.end());
+  request.seed = 7;
+  request.initialStates = given.initialStates;
+  llvm::Expected<TensorMap> made =
+      makeRandomInputs(spec, given.attributes, request);
+  if (!made) {
+    ADD_FAILURE() << renderError(made.takeError());
+    return {};
+  }
+  TensorMap inputs = std::move(*made);
+  if (given.strideOfGates == 0)
+    return inputs;
+  for (auto decl : spec.getTokenOperands().getAsRange<OperandDeclAttr>()) {
+    if (decl.getDomain() != Domain::LogDecay)
+      continue;
+    Tensor &gate = inputs.find(decl.getName().str())->second;
+    std::vector<double> values = getValues(gate);
+    for (size_t i = 0; i < values.size(); i += given.strideOfGates)
+      values[i] = given.gate;
+    gate =
+        llvm::cantFail(Tensor::fromValues(DType::F32, gate.getShape(), values));
+  }
+  return inputs;
+}
+
+OwningOpRef<ModuleOp> ChunkToTileTest::compile(Problem &problem,
+                                               const Case &given) {
+  OwningOpRef<ModuleOp> module = problem.module->clone();
+  TileProgramOptions options;
+  auto addTypes = [](ArrayRef<const Tensor *> tensors,
+                     SmallVectorImpl<std::string> &types) {
+    for (const Tensor *tensor : tensors)
+      types.push_back(getName(tensor ? tensor->getDType() : DType::F32).str());
+  };
+  addTypes(problem.operands, options.operandTypes);
+  addTypes(problem.constants, options.constantTypes);
+  for (size_t i = 0; i < problem.recurrence.getOutputs().size(); ++i)
+    options.outputTypes.push_back("f32");
+  PassManager pm(&context);
+  buildChunkTiles(pm, options, given.chunk, given.wgmma);
+  if (failed(pm.run(*module)))
+    return nullptr;
+  return module;
+}
+
+TensorMap ChunkToTileTest::run(Problem &problem, const Case &given) {
+  OwningOpRef<ModuleOp> module = compile(problem, given);
+  if (!module) {
+    ADD_FAILURE() << "does not compile";
+    return {};
+  }
+  auto program = *module->getOps<tile::ProgramOp>().begin();
+  RecurrenceOp recurrence = problem.recurrence;
+  TensorMap results = llvm::cantFail(createResults(problem, false));
+  std::vector<Tensor *> states;
+  for (auto [i, decl] :
+       llvm::enumerate(recurrence.getStates().getAsRange<StateDeclAttr>())) {
+    Tensor &memory = results.find("final." + decl.getName().str())->second;
+    std::vector<double> values(memory.getNumElements());
+    if (const Tensor *initial = problem.states[i])
+      values = getValues(*initial);
+    memory = llvm::cantFail(
+        Tensor::fromValues(DType::F32, memory.getShape(), values));
+    states.push_back(&memory);
+  }
+  std::vector<GlobalView> views;
+  std::vector<char> nothing(1 << 20);
+  auto add = [&](const Tensor *tensor) {
+    auto type =
+        cast<tile::GlobalType>(program.getArgumentTypes()[views.size()]);
+    GlobalView view;
+    view.elementType = type.getElementType();
+    view.cols = view.rowStride = type.getCols();
+    view.rows = type.hasDynamicRows() ? problem.tokens : type.getRows();
+    view.data =
+        tensor ? const_cast<char *>(tensor->getRawData()) : nothing.data();
+    views.push_back(view);
+  };
+  for (ArrayRef<const Tensor *> tensors :
+       {ArrayRef<const Tensor *>(problem.operands),
+        ArrayRef<const Tensor *>(problem.constants)})
+    for (const Tensor *tensor : tensors)
+      add(tensor);
+  for (auto decl : recurrence.getOutputs().getAsRange<OutputDeclAttr>()) {
+    Tensor &output = results.find("out." + decl.getName().str())->second;
+    output = llvm::cantFail(
+        Tensor::fromValues(DType::F32, output.getShape(),
+                           std::vector<double>(output.getNumElements(), 77)));
+    add(&output);
+  }
+  for (int copy = 0; copy < 2; ++copy)
+    for (Tensor *state : states)
+      add(state);
+  TileBlock block;
+  block.arguments = views;
+  block.length = problem.tokens;
+  EXPECT_TRUE(succeeded(interpretTileProgram(program, block)));
+  return results;
+}
+
+void ChunkToTileTest::check(RecurrenceOp spec, const Dims &dims,
+                            const Case &given, double limit) {
+  ASSERT_TRUE(spec);
+  TensorMap inputs = makeInputs(spec, dims, given);
+  auto bind = [&](bool wide) {
+    ConversionOptions conversion;
+    conversion.dtype = conversion.gateDType = DType::BF16;
+    conversion.allFloat64 = wide;
+    return bindProblem(spec, given.attributes, cloneTensors(inputs), conversion,
+                       false);
+  };
+  llvm::Expected<Problem> exact = bind(true);
+  if (!exact) {
+    ADD_FAILURE() << renderError(exact.takeError());
+    return;
+  }
+  TensorMap expected = llvm::cantFail(runReference(*exact, {}));
+  Problem problem = llvm::cantFail(bind(false));
+  TensorMap got = run(problem, given);
+  if (!got.empty())
+    expectClose(got, expected, limit);
+}
+
+//===----------------------------------------------------------------------===//
+// Built-in specs
+//===----------------------------------------------------------------------===//
+
+static const char *const kMatrixSpecs[] = {
+    "linear_attention", "retention", "simple_gla", "gla", "hgrn2", "rwkv6"};
+
+TEST_F(ChunkToTileTest, BuiltIn) {
+  for (const char *name : kMatrixSpecs) {
+    SCOPED_TRACE(name);
+    Dims dims = {{"K", 64}, {"V", 64}};
+    check(load(name), dims, Case());
+  }
+}
+
+TEST_F(ChunkToTileTest, StrongGates) {
+  for (const char *name : {"simple_gla", "gla", "hgrn2", "rwkv6"}) {
+    for (double gate :
+         {-1000.0, -5.0, -std::numeric_limits<double>::infinity()}) {
+      SCOPED_TRACE(std::string(name) + " " + std::to_string(gate));
+      Case given;
+      given.gate = gate;
+      given.strideOfGates = 3;
+      check(load(name), {{"K", 64}, {"V", 64}}, given);
+    }
+  }
+}
+
+TEST_F(ChunkToTileTest, Cascades) {
+  for (const char *name : {"gsa", "gsa_explicit"}) {
+    for (size_t stride : {0, 3}) {
+      SCOPED_TRACE(name);
+      Case given;
+      given.gate = -1000;
+      given.strideOfGates = stride;
+      check(load(name), {{"K", 128}, {"V", 128}, {"M", 64}}, given);
+    }
+  }
+}
