@@ -107,7 +107,7 @@ llvm::Expected<Problem> driver::makeBenchProblem(Session &session,
 llvm::Expected<CallPlan> driver::describeCall(Library &library,
                                               Problem &problem, Form &form) {
   llvm::Expected<larc_plan_info> info =
-      library.code->describe(problem, library.run);
+      library.code->describe(problem, library.getRun(form));
   if (!info)
     return info.takeError();
   form = fromLibraryForm(info->form);
@@ -188,7 +188,7 @@ llvm::Error Subject::prepareLibrary(const SpecChoice &spec) {
   if (plan->flops)
     told.flops = *plan->flops;
   llvm::Expected<larc_plan_info> info =
-      library->code->describe(problem, library->run);
+      library->code->describe(problem, library->getRun(told.form));
   if (!info)
     return info.takeError();
   told.workspaceBytes = static_cast<int64_t>(info->workspace_bytes);
@@ -243,7 +243,7 @@ llvm::Error Subject::call() {
   if (code)
     return code->run(problem, results, threads);
   if (library)
-    return library->code->run(problem, results, library->run);
+    return library->code->run(problem, results, library->getRun(told.form));
   Progress progress("measuring the reference");
   ReferenceOptions reference;
   reference.threads = threads;
@@ -411,6 +411,11 @@ llvm::Expected<int> driver::runBench(Session &session) {
   for (Form requested : options.forms) {
     llvm::Expected<Form> form =
         session.resolveForm(requested, /*gradients=*/false);
+    if (!form && options.allForms && options.isLibrary) {
+      // All that it has.
+      llvm::consumeError(form.takeError());
+      continue;
+    }
     if (!form)
       return form.takeError();
     if (!llvm::is_contained(forms, *form))

@@ -113,6 +113,7 @@ createSubject(Session &session, const SpecChoice &spec, Form form,
   Measurement &told = subject->told;
   told.dims = dims;
   told.requested = {form};
+  told.form = form;
   llvm::Expected<Problem> problem = makeBenchProblem(session, spec, form, dims);
   if (!problem)
     return problem.takeError();
@@ -133,8 +134,8 @@ createSubject(Session &session, const SpecChoice &spec, Form form,
   if (!plan)
     return plan.takeError();
   told.plan = *plan;
-  llvm::Expected<larc_plan_info> info =
-      (*library)->code->describe(subject->problem, (*library)->run);
+  llvm::Expected<larc_plan_info> info = (*library)->code->describe(
+      subject->problem, (*library)->getRun(told.form));
   if (!info)
     return info.takeError();
   told.workspaceBytes = static_cast<int64_t>(info->workspace_bytes);
@@ -160,7 +161,8 @@ static llvm::Error sample(Subject &subject) {
   LibraryTimeOptions time;
   time.seconds = secondsOfTurn;
   llvm::Expected<LibraryTimes> times = subject.library->code->measure(
-      subject.problem, subject.results, subject.library->run, time);
+      subject.problem, subject.results,
+      subject.library->getRun(subject.told.form), time);
   if (!times)
     return times.takeError();
   llvm::append_range(subject.samples, times->milliseconds);

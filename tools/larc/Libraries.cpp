@@ -54,6 +54,20 @@ Form driver::fromLibraryForm(larc_form form) {
   return Form::Auto;
 }
 
+LibraryRunOptions Library::getRun(Form form) const {
+  LibraryRunOptions result = run;
+  result.form = toLibraryForm(form);
+  return result;
+}
+
+bool Library::hasForm(Form form) const {
+  return llvm::any_of(
+      code->getManifest().code, [&](const LibraryManifest::Code &part) {
+        return (part.target == "cpu") == (run.target == LARC_CPU) &&
+               llvm::is_contained(part.forms, driver::getName(form));
+      });
+}
+
 //===----------------------------------------------------------------------===//
 // The user's library
 //===----------------------------------------------------------------------===//
@@ -100,6 +114,11 @@ llvm::Expected<Library *> Session::openLibrary() {
   if (*target == LARC_CUDA && isMeasuring)
     if (llvm::Error error = refuse(flags::threads, "a GPU computes"))
       return std::move(error);
+  if (*target == LARC_CPU)
+    if (llvm::Error error =
+            refuse(flags::segments, "a library's code for CPUs cuts no "
+                                    "sequence"))
+      return std::move(error);
   llvm::Expected<mlir::OwningOpRef<mlir::ModuleOp>> module =
       (*code)->parseSpec(context);
   if (!module)
@@ -110,6 +129,7 @@ llvm::Expected<Library *> Session::openLibrary() {
   entry.code = std::move(*code);
   entry.run.target = *target;
   entry.run.threads = options.threads;
+  entry.run.segments = static_cast<int32_t>(options.segments);
   return &entry;
 }
 

@@ -101,7 +101,8 @@ static llvm::Error parseForm(llvm::StringRef value, Options &options) {
     } else if (part == "chunk") {
       add(Form::Chunk);
     } else if (part == "all" && isBench) {
-      if (!options.hasCuda())
+      options.allForms = true;
+      if (!options.hasCuda() && !options.isLibrary)
         add(Form::Reference);
       add(Form::Recurrent);
       if (options.hasCuda() ? hasCudaForm(Form::Chunk)

@@ -85,6 +85,8 @@ struct Options {
 
   // Common to all commands but `list`; `explain` has some of them.
   llvm::SmallVector<Form> forms;
+  /// They were asked for as `all`.
+  bool allForms = false;
   /// 0: the cost model's choice.
   int64_t chunkSize = 0, segments = 0;
   std::optional<DType> dtype;

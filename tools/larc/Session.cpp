@@ -263,6 +263,13 @@ double driver::getDefaultLimit(Form form, const Problem &problem,
 }
 
 llvm::Expected<Form> Session::resolveForm(Form form, bool gradients) {
+  // Segments are of chunks.
+  if (runsLibrary() && form == Form::Auto && options.segments != 0)
+    form = Form::Chunk;
+  if (options.isLibrary && form != Form::Auto && !library->hasForm(form))
+    return makeUsageFault("option '--form' cannot be honoured: the library "
+                          "has no form '" +
+                          driver::getName(form) + "' for this target");
   if (runsLibrary()) {
     if (!gradients)
       return form;
@@ -303,7 +310,7 @@ llvm::Expected<Form> Session::chooseForm(const SpecChoice &spec, Form form,
     if (!code)
       return code.takeError();
     llvm::Expected<larc_plan_info> plan =
-        (*code)->code->describe(problem, (*code)->run);
+        (*code)->code->describe(problem, (*code)->getRun(form));
     if (!plan)
       return plan.takeError();
     return fromLibraryForm(plan->form);
@@ -482,7 +489,8 @@ llvm::Expected<TensorMap> Session::compute(const SpecChoice &spec,
       return code.takeError();
     PhaseTimer::Scope scope(timer, "run");
     Ticker ticker(what.str());
-    if (llvm::Error error = (*code)->code->run(problem, *results, (*code)->run))
+    if (llvm::Error error =
+            (*code)->code->run(problem, *results, (*code)->getRun(form)))
       return std::move(error);
     return results;
   }

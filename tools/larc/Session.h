@@ -50,9 +50,18 @@ struct Library {
   /// Removes the file of one that was made here.
   std::unique_ptr<llvm::FileRemover> file;
   std::unique_ptr<LoadedLibrary> code;
+  /// How it is run, whatever the form.
   LibraryRunOptions run;
   double milliseconds = 0; ///< until it was compiled
+
+  LibraryRunOptions getRun(Form form) const;
+  /// Whether there is code of a form for the target.
+  bool hasForm(Form form) const;
 };
+
+/// The form as libraries have it, and the other way.
+larc_form toLibraryForm(Form form);
+Form fromLibraryForm(larc_form form);
 
 /// One run of the driver: the MLIR context with its diagnostics on stderr, the
 /// specs that were loaded, and what was compiled.
@@ -211,10 +220,6 @@ CudaOptions makeCudaOptions(LibraryContents &contents, const Options &options);
 /// The compute capability that code for `target` is compiled for where no GPU
 /// is at hand: Hopper's unless it says otherwise.
 unsigned getCompileCapability(const Target &target);
-
-/// The form as libraries have it, and the other way.
-larc_form toLibraryForm(Form form);
-Form fromLibraryForm(larc_form form);
 
 // The commands; each returns the exit code or an error.
 llvm::Expected<int> runList(Session &session);

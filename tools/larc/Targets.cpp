@@ -129,11 +129,10 @@ static llvm::Error checkCudaOptions(const Options &options) {
                             "their form is recurrent");
   }
   if (!hasCudaForm(Form::Chunk))
-    if (llvm::Error error =
-            refuseAll({&flags::chunkSize, &flags::segments},
-                      "the form of GPUs in this version, recurrent, has none"))
-      return error;
-  return llvm::Error::success();
+    return refuseAll({&flags::chunkSize, &flags::segments},
+                     "the form of GPUs in this version, recurrent, has none");
+  return refuse(flags::chunkSize,
+                "the compiler chooses how many tokens a GPU's chunks have");
 }
 
 /// CPUs compute on states where they are.
@@ -168,10 +167,10 @@ llvm::Error driver::checkLibraryOptions(const Options &options) {
     return makeUsageFault(quoteName(options.spec) +
                               " is compiled already: expected a spec",
                           {"give a name of 'larc list' or a .mlir file"});
-  if (llvm::Error error = refuseAll(
-          {&flags::form, &flags::chunkSize, &flags::segments, &flags::dtype,
-           &flags::gateDType, &flags::stateDType, std::addressof(flags::set)},
-          "it was decided when the library was compiled"))
+  if (llvm::Error error =
+          refuseAll({&flags::chunkSize, &flags::dtype, &flags::gateDType,
+                     &flags::stateDType, std::addressof(flags::set)},
+                    "it was decided when the library was compiled"))
     return error;
   if (llvm::Error error = refuseAll({&flags::ptxas, &flags::printIRAfter},
                                     "the library is compiled already"))
