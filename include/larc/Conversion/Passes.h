@@ -50,8 +50,9 @@ void buildRecurrentPipeline(mlir::OpPassManager &pm,
 struct TileProgramOptions {
   std::string stateType = "f32";
   llvm::SmallVector<std::string> operandTypes, constantTypes, outputTypes;
-  /// Blocks at most over which a head's independent columns are divided.
-  int64_t parts = 1;
+  /// Blocks at most over which a head's independent columns are divided; 0: as
+  /// many as the size of the states asks for.
+  int64_t parts = 0;
 };
 
 /// From a flat, bound recurrence to the tile program of its token loop.

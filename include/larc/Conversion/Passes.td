@@ -199,6 +199,12 @@ def ConvertRecurrenceToTile : Pass<"convert-recurrence-to-tile", "::mlir::Module
     three axes meet in one sum, a loop of its own. All tiles repeat one cell. What is beyond an axis' size is loaded
     as zero, left out of reductions, and not stored.
 
+    Parts, warps, the cell and how many blocks share a multiprocessor are chosen together. The states of a head are cut by
+    independent columns into parts of at most 32 KB; two blocks or more then share the registers of a
+    multiprocessor, so that the states of one are on their way while another computes. Of the schedules in order of preference
+    the first is taken whose live tiles fit the registers of a lane. Where none does, the recurrence is refused with
+    what the best of them needs.
+
     ```mlir
     %decayed = larc.mul %a, %S
     %write = larc.mul %k, %v
@@ -227,8 +233,8 @@ def ConvertRecurrenceToTile : Pass<"convert-recurrence-to-tile", "::mlir::Module
                "element type of each constant; f32 if not given">,
     ListOption<"outputTypes", "output-types", "std::string",
                "element type of each output; f32 if not given">,
-    Option<"parts", "parts", "int64_t", "1",
-           "blocks at most over which independent columns of a head are divided">];
+    Option<"parts", "parts", "int64_t", "0",
+           "blocks at most over which independent columns of a head are divided; 0: by the size of its states">];
   let dependentDialects = ["::larc::tile::TileDialect", "::mlir::arith::ArithDialect",
                            "::mlir::math::MathDialect", "::mlir::scf::SCFDialect"];
 }

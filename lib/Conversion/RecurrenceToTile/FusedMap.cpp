@@ -62,6 +62,16 @@ FusedMap::Element FusedMap::collect(Value value) {
   return addLeaf(step.evaluate(value, bindings));
 }
 
+bool FusedMap::usesMatrix(const Element &element) {
+  if (element.constant)
+    return false;
+  if (element.op)
+    return llvm::any_of(element.parts,
+                        [&](const Element &part) { return usesMatrix(part); });
+  auto type = cast<RegType>(leaves[element.leaf].getType());
+  return type.getRows() > 1 && type.getCols() > 1;
+}
+
 Value FusedMap::build(OpBuilder &builder, const Element &element,
                       ValueRange arguments) {
   if (element.constant)
@@ -71,6 +81,12 @@ Value FusedMap::build(OpBuilder &builder, const Element &element,
   SmallVector<Value> parts;
   for (const Element &part : element.parts)
     parts.push_back(build(builder, part, arguments));
+  // The first product of a sum is contracted with it. It should be one of
+  // vectors: the other way they would be multiplied, and kept, before the
+  // matrix is there.
+  if (isa<AddOp>(element.op.getOperation()) &&
+      usesMatrix(element.parts.front()) && !usesMatrix(element.parts.back()))
+    std::swap(parts.front(), parts.back());
   return element.op.buildScalar(builder, step.loc, parts);
 }
 

@@ -248,8 +248,55 @@ MemoryView StepTiles::allocateShared(ArrayRef<StringAttr> axes) {
   auto type = SharedType::get(builder.getContext(), rows, cols,
                               plan.getComputeType(), /*swizzle=*/0, /*pad=*/0,
                               /*stages=*/1);
-  view.memory = tile::AllocOp::create(entry, loc, type, IntegerAttr());
+  auto alloc = tile::AllocOp::create(entry, loc, type, IntegerAttr());
+  allocations.push_back(alloc);
+  view.memory = alloc;
   return view;
+}
+
+void StepTiles::reuseShared(scf::ForOp tokens) {
+  struct Use {
+    tile::AllocOp alloc;
+    Operation *first = nullptr, *last = nullptr;
+  };
+  SmallVector<Use> uses;
+  for (tile::AllocOp alloc : allocations) {
+    Use use = {alloc};
+    bool isInside = true;
+    for (Operation *user : alloc->getUsers()) {
+      Operation *in = tokens.getBody()->findAncestorOpInBlock(*user);
+      isInside &= in != nullptr;
+      if (!isInside)
+        break;
+      if (!use.first || in->isBeforeInBlock(use.first))
+        use.first = in;
+      if (!use.last || use.last->isBeforeInBlock(in))
+        use.last = in;
+    }
+    if (isInside && use.first)
+      uses.push_back(use);
+  }
+  llvm::sort(uses, [](const Use &lhs, const Use &rhs) {
+    return lhs.first->isBeforeInBlock(rhs.first);
+  });
+  // Warps meet before any of these is written, and so they have read what was
+  // there before.
+  SmallVector<Use> kept;
+  for (Use &use : uses) {
+    Use *place = llvm::find_if(kept, [&](const Use &other) {
+      tile::AllocOp earlier = other.alloc, later = use.alloc;
+      return earlier.getType() == later.getType() &&
+             other.last->isBeforeInBlock(use.first);
+    });
+    if (place == kept.end()) {
+      kept.push_back(use);
+      continue;
+    }
+    place->last = use.last;
+    use.alloc->replaceAllUsesWith(place->alloc);
+    use.alloc->erase();
+  }
+  allocations.clear();
 }
 
 MemoryView StepTiles::share(Value value, const Bindings &given) {

@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Resources.h"
 #include "StepTiles.h"
 
 #include "larc/Dialect/Larc/Transforms/Passes.h"
@@ -24,6 +25,9 @@ namespace larc {
 #include "larc/Conversion/Passes.h.inc"
 } // namespace larc
 
+/// The number of registers is estimated too high by one in so many at most.
+static constexpr int64_t kEstimateError = 12;
+
 namespace {
 
 /// Builds the program of a recurrence.
@@ -34,7 +38,7 @@ public:
         builder(plan.recurrence.getContext()) {}
 
   /// Makes the program before the operation `before`.
-  void build(Operation *before, StringRef name);
+  tile::ProgramOp build(Operation *before, StringRef name);
 
 private:
   struct Argument {
@@ -164,7 +168,7 @@ SmallVector<Value> TokenProgram::updateAnchors(StepTiles &step, Value tokens,
   return llvm::to_vector_of<Value>(branch.getResults());
 }
 
-void TokenProgram::build(Operation *before, StringRef name) {
+tile::ProgramOp TokenProgram::build(Operation *before, StringRef name) {
   RecurrenceOp op = plan.recurrence;
   builder.setInsertionPoint(before);
   listArguments();
@@ -208,9 +212,6 @@ void TokenProgram::build(Operation *before, StringRef name) {
   for (unsigned i = 0; i < numAnchors; ++i)
     carried.push_back(
         step.load(viewArgument(step, anchorInitials + i, Value()), {}));
-  // In place, one warp writes what all have read.
-  if (replicated && plan.warps > 1)
-    step.barrier();
   for (auto [i, argument] : llvm::enumerate(op.getConstantArguments())) {
     step.bind(argument, viewArgument(step, constants + static_cast<unsigned>(i),
                                      Value()));
@@ -249,6 +250,9 @@ void TokenProgram::build(Operation *before, StringRef name) {
     anchors = updateAnchors(
         step, arith::AddIOp::create(builder, loc, position, length),
         results.take_front(numStates), results.drop_front(numStates));
+  // In place, one warp writes what all have read.
+  if (replicated && plan.warps > 1)
+    step.barrier();
   for (unsigned i = 0; i < numStates; ++i)
     step.store(results[i], viewArgument(step, finals + i, Value()), {});
   for (auto [i, anchor] : llvm::enumerate(anchors))
@@ -258,6 +262,8 @@ void TokenProgram::build(Operation *before, StringRef name) {
                    Value()),
                {});
   tile::ReturnOp::create(builder, loc);
+  step.reuseShared(loop);
+  return program;
 }
 
 void TokenProgram::emitToken(StepTiles &step, Value token, ValueRange anchors) {
@@ -353,9 +359,9 @@ struct ConvertRecurrenceToTilePass
                      options.outputTypes)))
       return failure();
     options.stateType = *state;
-    if (parts < 1)
+    if (parts < 0)
       return op.emitError()
-                 << "expected at least one part, found " << parts.getValue(),
+                 << "expected parts, or 0, found " << parts.getValue(),
              failure();
     options.parts = parts;
     return options;
@@ -376,10 +382,43 @@ struct ConvertRecurrenceToTilePass
     OpBuilder builder(op);
     OwningOpRef<RecurrenceOp> copy = op.clone();
     dissolveNests(*copy);
-    FailureOr<TilePlan> plan = TilePlan::create(*copy, *options);
-    if (failed(plan))
+    FailureOr<std::vector<TilePlan>> plans = TilePlan::list(*copy, *options);
+    if (failed(plans))
       return failure();
-    TokenProgram(*plan).build(op, op.getSymName());
+    const TilePlan *best = nullptr;
+    Resources needed;
+    auto getExcess = [](const TilePlan &plan, const Resources &resources) {
+      return resources.registers - plan.getRegisterLimit();
+    };
+    for (const TilePlan &plan : *plans) {
+      tile::ProgramOp program = TokenProgram(plan).build(op, op.getSymName());
+      Resources resources = countResources(program);
+      bool fitsShared = resources.sharedBytes <= plan.getSharedLimit();
+      if (fitsShared && getExcess(plan, resources) <= 0) {
+        op.erase();
+        return success();
+      }
+      program.erase();
+      if (best && (!fitsShared ||
+                   getExcess(plan, resources) >= getExcess(*best, needed)))
+        continue;
+      best = &plan;
+      needed = resources;
+    }
+    if (!best)
+      return op.emitError() << "has no columns that fit cells of tiles";
+    if (needed.sharedBytes > best->getSharedLimit())
+      return op.emitError()
+             << "needs " << needed.sharedBytes << " bytes of shared memory in "
+             << best->warps << " warps: expected at most "
+             << best->getSharedLimit();
+    int64_t limit = best->getRegisterLimit();
+    if (needed.registers - limit > limit / kEstimateError)
+      return op.emitError()
+             << "needs about " << needed.registers << " registers a lane in "
+             << best->warps << " warps: expected at most " << limit;
+    // The assembler has the last word.
+    TokenProgram(*best).build(op, op.getSymName());
     op.erase();
     return success();
   }

@@ -72,6 +72,9 @@ public:
   void store(mlir::Value tile, const MemoryView &view,
              const Bindings &bindings);
   void barrier();
+  /// Gives arrays in shared memory that the token loop `tokens` needs one after
+  /// the other the same place.
+  void reuseShared(mlir::scf::ForOp tokens);
 
   /// A number as an index, made once.
   mlir::Value index(int64_t number);
@@ -181,6 +184,8 @@ private:
   llvm::DenseMap<int64_t, mlir::Value> indices;
   llvm::DenseMap<mlir::StringAttr, mlir::Value> masks, warpOffsets;
   Exchange exchanges[2];
+  /// Shared memory but that for exchanges.
+  llvm::SmallVector<tile::AllocOp> allocations;
 };
 
 /// A tree of elementwise operations that becomes one map.
@@ -211,6 +216,8 @@ public:
 
 private:
   bool belongs(mlir::Value value);
+  /// Whether an element depends on a tile of rows and columns.
+  bool usesMatrix(const Element &element);
   mlir::Value build(mlir::OpBuilder &builder, const Element &element,
                     mlir::ValueRange arguments);
 

@@ -16,15 +16,25 @@ using namespace larc;
 using tile::LayoutAttr;
 using tile::RegType;
 
-/// Warps are added up to the first while a lane has more registers of state
-/// than that; beyond, while it has more than the second, which leaves room for
-/// what a token needs besides. More than the third is refused.
-static constexpr int64_t fewRegisters = 40, manyRegisters = 80,
-                         mostRegisters = 128;
+/// Up to the usual number of warps, more are used while a lane has more than
+/// that many registers of the states' matrices.
+static constexpr int64_t fewRegisters = 40;
 static constexpr int64_t usualWarps = 8, mostWarps = 16;
+/// Parts are made while the states of one have more bytes. Two such blocks keep
+/// 64 KB on their way to a multiprocessor, which is what the memory's latency
+/// and the time in which a block computes and writes ask for.
+static constexpr int64_t partBytes = 32 * 1024;
+/// Warps that share a multiprocessor: each lane then has 128 registers.
+static constexpr int64_t residentWarps = 16;
 /// Since compute capability 3.0 (CUDA programming guide, table of technical
 /// specifications).
 static constexpr int64_t multiprocessorRegisters = 65536;
+static constexpr int64_t laneRegisters = 255;
+/// Bytes of shared memory of a multiprocessor of compute capability 9.0, and
+/// those of each block that the system takes (the same table).
+static constexpr int64_t multiprocessorShared = 228 * 1024, blockShared = 1024;
+/// Columns of a part at least: lines of memory are not shared with others.
+static constexpr int64_t leastColumns = 16;
 /// No axis may be longer: shared memory holds a vector of it for each warp.
 static constexpr int64_t longestAxis = 1024;
 
@@ -62,8 +72,8 @@ LogicalResult TilePlan::check() const {
   return failure(walked.wasInterrupted());
 }
 
-FailureOr<TilePlan> TilePlan::create(RecurrenceOp recurrence,
-                                     const TileOptions &options) {
+FailureOr<std::vector<TilePlan>> TilePlan::list(RecurrenceOp recurrence,
+                                                const TileOptions &options) {
   TilePlan plan;
   plan.recurrence = recurrence;
   plan.options = options;
@@ -74,10 +84,22 @@ FailureOr<TilePlan> TilePlan::create(RecurrenceOp recurrence,
     return failure();
   plan.places = std::move(*places);
   plan.chooseParts();
-  plan.chooseCell();
-  if (failed(plan.chooseWarps()))
-    return failure();
-  return plan;
+  std::vector<TilePlan> all, plans;
+  do {
+    plan.list(all);
+  } while (options.parts == 0 && plan.splitFurther());
+  // Smaller parts are better than blocks alone; and those better with more
+  // warps.
+  auto append = [&](bool alone, int64_t together) {
+    llvm::copy_if(all, std::back_inserter(plans), [&](const TilePlan &other) {
+      return (other.resident == 1) == alone &&
+             other.warps * other.resident == together;
+    });
+  };
+  for (bool alone : {false, true})
+    for (int64_t together = residentWarps; together >= 1; together /= 2)
+      append(alone, together);
+  return plans;
 }
 
 //===----------------------------------------------------------------------===//
@@ -111,23 +133,46 @@ bool TilePlan::isSplittable(StringAttr axis) const {
   return !walked.wasInterrupted();
 }
 
+bool TilePlan::split(StringAttr axis, int64_t count) {
+  int64_t size = getTensorSize(axis);
+  if (size % count != 0 || size / count % leastColumns != 0)
+    return false;
+  splitAxis = axis;
+  parts = count;
+  return true;
+}
+
+bool TilePlan::splitFurther() {
+  return splitAxis && split(splitAxis, 2 * parts);
+}
+
 void TilePlan::chooseParts() {
-  if (options.parts == 1 || recurrence.getStates().empty())
+  if (recurrence.getStates().empty())
     return;
-  // A part has whole lines of memory: columns of other parts are not written.
-  constexpr int64_t leastColumns = 16;
   for (StringAttr axis : getState(0).getAxes()) {
     if (!isSplittable(axis))
       continue;
-    for (int64_t count = options.parts; count > 1; --count) {
-      int64_t size = getTensorSize(axis);
-      if (size % count != 0 || size / count % leastColumns != 0)
-        continue;
-      splitAxis = axis;
-      parts = count;
+    if (options.parts == 0) {
+      split(axis, 1);
+      while (countStateBytes() > partBytes && splitFurther())
+        ;
       return;
     }
+    for (int64_t count = options.parts; count > 1; --count)
+      if (split(axis, count))
+        return;
   }
+}
+
+int64_t TilePlan::countStateBytes() const {
+  int64_t elements = 0;
+  for (auto state : recurrence.getStates().getAsRange<StateDeclAttr>()) {
+    int64_t own = 1;
+    for (StringAttr axis : state.getAxes())
+      own *= getSize(axis);
+    elements += own;
+  }
+  return elements * getStateWidth() / 8;
 }
 
 //===----------------------------------------------------------------------===//
@@ -171,21 +216,23 @@ RegType TilePlan::getTileType(ArrayRef<StringAttr> axes) const {
   return RegType::get(cell.getContext(), rows, cols, getComputeType(), layout);
 }
 
-int64_t TilePlan::countStateRegisters() const {
-  int64_t registers = 0;
-  for (auto state : recurrence.getStates().getAsRange<StateDeclAttr>())
-    registers += getTileType(state.getAxes()).getNumRegisters();
-  for (unsigned state : recurrence.getAnchoredStates())
-    registers += getTileType(getState(state).getAxes()).getNumRegisters();
-  return registers;
-}
-
 int64_t TilePlan::countMatrixRegisters() const {
   int64_t registers = 0;
   for (auto state : recurrence.getStates().getAsRange<StateDeclAttr>())
     if (state.getAxes().size() == 2)
       registers += getTileType(state.getAxes()).getNumRegisters();
+  for (unsigned state : recurrence.getAnchoredStates())
+    registers += getTileType(getState(state).getAxes()).getNumRegisters();
   return registers;
+}
+
+int64_t TilePlan::getRegisterLimit() const {
+  return std::min(laneRegisters, multiprocessorRegisters /
+                                     (LayoutAttr::kLanes * warps * resident));
+}
+
+int64_t TilePlan::getSharedLimit() const {
+  return multiprocessorShared / resident - blockShared;
 }
 
 /// A cell in which a lane has `vector` consecutive columns of `rows`
@@ -205,42 +252,38 @@ static LayoutAttr makeCell(MLIRContext *context, int64_t vector, int64_t rows,
   return LayoutAttr::get(context, lanes, registers);
 }
 
-void TilePlan::chooseCell() {
-  // 16 bytes of a state are read at a time; and of a token's value for each
-  // row, 16 bytes of f32.
-  int64_t vector = 128 / options.stateType.getWidth();
+bool TilePlan::chooseCell() {
+  // 16 bytes of f32 are read at a time, along the columns and along the rows.
+  // Longer vectors of shorter types would leave more lanes for the rows.
+  constexpr int64_t vector = 4;
   int64_t best = 0;
   LayoutAttr chosen;
-  // The number of warps is chosen after this; rows of many are rounded up most.
-  warps = usualWarps;
-  for (int64_t rows : {4, 2, 1}) {
-    for (int64_t across = LayoutAttr::kLanes; across >= 1; across /= 2) {
-      cell = makeCell(recurrence.getContext(), vector, rows, across);
+  for (unsigned bits = 0; (1 << bits) <= LayoutAttr::kLanes; ++bits) {
+    for (int64_t rows : {4, 2, 1}) {
+      cell = makeCell(recurrence.getContext(), vector, rows,
+                      LayoutAttr::kLanes >> bits);
       bool cutsParts = splitAxis && isPadded(splitAxis);
-      int64_t registers = countMatrixRegisters();
-      if (cutsParts || (chosen && registers >= best))
+      // A step of the exchange costs about as much as a quarter of the tile.
+      int64_t cost = countMatrixRegisters() * (4 + bits);
+      if (cutsParts || (chosen && cost >= best))
         continue;
-      best = registers;
+      best = cost;
       chosen = cell;
     }
   }
   cell = chosen;
+  return bool(chosen);
 }
 
-LogicalResult TilePlan::chooseWarps() {
-  warps = 1;
-  while (warps < usualWarps && countStateRegisters() > fewRegisters)
-    warps *= 2;
-  while (warps < mostWarps && countStateRegisters() > manyRegisters)
-    warps *= 2;
-  int64_t registers = countStateRegisters();
-  // While one block waits for its state another can compute, if two of them
-  // leave a lane four times the registers of its state.
-  if (64 * warps * 4 * registers <= multiprocessorRegisters)
-    resident = 2;
-  if (registers <= mostRegisters)
-    return success();
-  return recurrence.emitError()
-         << "has states of " << registers << " registers a lane in " << warps
-         << " warps: expected at most " << mostRegisters;
+void TilePlan::list(std::vector<TilePlan> &plans) const {
+  TilePlan plan = *this;
+  for (plan.warps = 1; plan.warps <= mostWarps; plan.warps *= 2) {
+    if (!plan.chooseCell())
+      continue;
+    if (plan.warps < usualWarps && plan.countMatrixRegisters() > fewRegisters)
+      continue;
+    for (plan.resident = residentWarps / plan.warps; plan.resident >= 1;
+         plan.resident /= 2)
+      plans.push_back(plan);
+  }
 }

@@ -14,13 +14,16 @@
 #include "larc/Conversion/Passes.h"
 #include "larc/Dialect/Tile/IR/Tile.h"
 
+#include <vector>
+
 namespace larc {
 
-/// The types of the tensors of a program, and how far it may be cut.
+/// The types of the tensors of a program, and how many parts it is cut into at
+/// most; 0: as many as the bytes of the states ask for.
 struct TileOptions {
   mlir::FloatType stateType;
   llvm::SmallVector<mlir::FloatType> operandTypes, constantTypes, outputTypes;
-  int64_t parts = 1;
+  int64_t parts = 0;
 };
 
 /// What the token loop is made with: the place of every axis, one cell for all
@@ -31,9 +34,10 @@ struct TileOptions {
 /// the warps; columns are the same in all of them.
 class TilePlan {
 public:
-  /// `recurrence` is flat and bound, and has no nests and nothing to decompose.
-  static mlir::FailureOr<TilePlan> create(RecurrenceOp recurrence,
-                                          const TileOptions &options);
+  /// The plans for `recurrence`, those first that are to be preferred. It is
+  /// flat and bound, and has no nests and nothing to decompose.
+  static mlir::FailureOr<std::vector<TilePlan>>
+  list(RecurrenceOp recurrence, const TileOptions &options);
 
   // Handles of MLIR have no const methods.
   mutable RecurrenceOp recurrence;
@@ -66,8 +70,11 @@ public:
   /// The tile of an array with these axes: at most one of them along the rows,
   /// one along the columns.
   tile::RegType getTileType(llvm::ArrayRef<mlir::StringAttr> axes) const;
-  /// Registers that the states take in a lane.
-  int64_t countStateRegisters() const;
+  /// Registers that a lane may have, if `resident` blocks share a
+  /// multiprocessor.
+  int64_t getRegisterLimit() const;
+  /// Bytes of shared memory that a block may have then.
+  int64_t getSharedLimit() const;
 
   mlir::FloatType getComputeType() const {
     return mlir::Float32Type::get(recurrence.getContext());
@@ -78,14 +85,27 @@ public:
 
 private:
   mlir::LogicalResult check() const;
-  void chooseParts();
   bool isSplittable(mlir::StringAttr axis) const;
-  /// Registers of the matrices among the states.
+  /// Cuts `axis` into `count` parts, or says why not.
+  bool split(mlir::StringAttr axis, int64_t count);
+  void chooseParts();
+  /// Twice as many parts.
+  bool splitFurther();
+  // Handles of MLIR have no const methods.
+  int64_t getStateWidth() const {
+    mlir::FloatType type = options.stateType;
+    return type.getWidth();
+  }
+  /// Bytes of the states that a block reads.
+  int64_t countStateBytes() const;
+  /// Registers of the matrices among the states, in a lane.
   int64_t countMatrixRegisters() const;
-  /// The cell in which they take the fewest. Vectors do not matter: lanes along
-  /// the rows would save them registers, and cost every sum over rows.
-  void chooseCell();
-  mlir::LogicalResult chooseWarps();
+  /// The cell in which they take few, with lanes along the columns if possible:
+  /// lanes along the rows cost every sum over rows an exchange, and values of
+  /// rows that are the same in all lanes need no registers of theirs.
+  bool chooseCell();
+  /// Appends the plans of these parts.
+  void list(std::vector<TilePlan> &plans) const;
 };
 
 } // namespace larc

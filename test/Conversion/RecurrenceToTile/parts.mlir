@@ -2,7 +2,7 @@
 // RUN: larc-opt %s --convert-recurrence-to-tile="operand-types=bf16,bf16,f16 output-types=bf16" -split-input-file | FileCheck %s --check-prefix=TYPES
 
 // CHECK-LABEL: tile.program @split(
-// CHECK-SAME:    parts 4 resident 2 {
+// CHECK-SAME:    warps 2 parts 4 resident 8 {
 // CHECK:         %[[PART:.+]] = tile.part
 // CHECK:         %[[COL:.+]] = arith.muli %[[PART]], %c32
 // CHECK:         tile.load %{{.+}}[%{{.+}}, %[[COL]]] : !tile.global<64x128xf32> -> <{{[0-9]+}}x32xf32

@@ -1,5 +1,5 @@
-// RUN: larc-opt %s --pass-pipeline='builtin.module(larc.recurrence(larc-specialize,larc-expand-levels,larc-bind-dims,larc-decompose,cse,canonicalize),convert-recurrence-to-tile)' -split-input-file | FileCheck %s
-// RUN: larc-opt %s --pass-pipeline='builtin.module(larc.recurrence(larc-specialize,larc-expand-levels,larc-bind-dims,larc-decompose,cse,canonicalize,larc-form-nests),convert-recurrence-to-tile{state-type=bf16})' -split-input-file | FileCheck %s --check-prefix=BF16
+// RUN: larc-opt %s --pass-pipeline='builtin.module(larc.recurrence(larc-specialize,larc-expand-levels,larc-bind-dims,larc-decompose,cse,canonicalize),convert-recurrence-to-tile{parts=1})' -split-input-file | FileCheck %s
+// RUN: larc-opt %s --pass-pipeline='builtin.module(larc.recurrence(larc-specialize,larc-expand-levels,larc-bind-dims,larc-decompose,cse,canonicalize,larc-form-nests),convert-recurrence-to-tile{state-type=bf16 parts=1})' -split-input-file | FileCheck %s --check-prefix=BF16
 
 // Rows of the state are divided over 8 warps. The read is summed in each of
 // them, and then across them.
@@ -7,7 +7,7 @@
 // CHECK-SAME:    %[[Q:[^:]+]]: !tile.global<?x128xf32> {tile.argument = #tile.argument<operand>}
 // CHECK-SAME:    %[[O:[^:]+]]: !tile.global<?x128xf32> {tile.argument = #tile.argument<output>}
 // CHECK-SAME:    %[[S:[^:]+]]: !tile.global<128x128xf32> {tile.argument = #tile.argument<initial>}
-// CHECK-SAME:    %[[F:[^:]+]]: !tile.global<128x128xf32> {tile.argument = #tile.argument<final>}) warps 8 {
+// CHECK-SAME:    %[[F:[^:]+]]: !tile.global<128x128xf32> {tile.argument = #tile.argument<final>}) warps 8 resident 2 {
 // CHECK:         %[[WARP:.+]] = tile.warp
 // CHECK:         %[[ROW:.+]] = arith.muli %[[WARP]], %c16
 // CHECK:         tile.alloc : <8x128xf32>
@@ -115,10 +115,12 @@ larc.recurrence @slots(%q[K], %k[K], %v[V], %s[M])
 // writes, after all have read.
 // CHECK-LABEL: tile.program @normalised(
 // CHECK-COUNT-3: tile.load
+// CHECK:         %[[LOOP:.+]]:3 = scf.for
+// CHECK:           scf.yield
+// CHECK-NEXT:    }
 // CHECK-NEXT:    tile.barrier
-// CHECK:         scf.for
-// CHECK:         tile.store %{{.+}}#0, %{{.+}}[%{{.+}}, %c0]
-// CHECK:         tile.store %{{.+}}#1, %{{.+}}[%c0, %{{.+}}] transposed
+// CHECK-NEXT:    tile.store %[[LOOP]]#0, %{{.+}}[%{{.+}}, %c0]
+// CHECK:         tile.store %[[LOOP]]#1, %{{.+}}[%c0, %{{.+}}] transposed
 // CHECK:         scf.if
 // CHECK-NEXT:      tile.store %{{.+}}#2,
 larc.recurrence @normalised(%q[K], %k[K], %v[V], %i) state(%C[K, V], %n[K], %m)

@@ -40,7 +40,8 @@ struct Case {
   bool wipe = false;
   DType dtype = DType::F32;
   std::string stateType = "f32";
-  int64_t parts = 1;
+  /// 0: as many as the pass chooses.
+  int64_t parts = 0;
   int64_t position = 0;
   /// State whose anchor is given where the position is not 0.
   std::string anchor;
@@ -154,7 +155,8 @@ TensorMap RecurrenceToTileTest::runTiles(Problem &problem, const Case &given) {
     return {};
   }
   auto program = *module->getOps<tile::ProgramOp>().begin();
-  EXPECT_EQ(program.getParts(), static_cast<uint64_t>(given.parts));
+  if (given.parts > 0)
+    EXPECT_EQ(program.getParts(), static_cast<uint64_t>(given.parts));
 
   auto run = [&](int64_t sequence, int64_t head, int64_t part) {
     std::vector<GlobalView> views;
@@ -311,13 +313,17 @@ TEST_F(RecurrenceToTileTest, BuiltInLarge) {
 TEST_F(RecurrenceToTileTest, WholeHeads) {
   static const Dims sizes = {{"K", 128}, {"V", 128}, {"M", 64},
                              {"D", 128}, {"n", 2},   {"L", 3}};
+  // Three matrices of that size do not fit the registers.
+  static const Dims nested = {{"K", 64}, {"V", 128}, {"L", 3}};
   for (const BuiltinSpec &builtin : getBuiltinSpecs()) {
     SCOPED_TRACE(builtin.name.str());
     RecurrenceOp spec = load(builtin.name);
     Case given;
     given.tokens = 1;
     given.dtype = DType::BF16;
-    check(spec, chooseDims(spec, sizes), given, 2e-2);
+    check(spec,
+          chooseDims(spec, builtin.name == "nested_gdn2" ? nested : sizes),
+          given, 2e-2);
   }
 }
 
