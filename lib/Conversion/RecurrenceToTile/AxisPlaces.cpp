@@ -129,13 +129,15 @@ int64_t Placement::getCost(ArrayRef<StringAttr> axes,
   int64_t cost = 0;
   for (auto state : recurrence.getStates().getAsRange<StateDeclAttr>()) {
     if (state.getAxes().empty() ||
-        !llvm::is_contained(axes, state.getAxes().back()))
+        !llvm::is_contained(axes, state.getAxes().back()) ||
+        places.lookup(state.getAxes().back()) == AxisPlace::Cols)
       continue;
-    int64_t elements = 1;
-    for (StringAttr axis : state.getAxes())
-      elements *= *recurrence.getAxisSize(axis);
-    if (places.lookup(state.getAxes().back()) != AxisPlace::Cols)
-      cost += elements;
+    // Warps share out the rows of tiles, and so each has a piece of every row
+    // of this state's memory. Few long rows are better than many short ones.
+    int64_t memoryRows = 1;
+    for (StringAttr axis : state.getAxes().drop_back())
+      memoryRows *= *recurrence.getAxisSize(axis);
+    cost += memoryRows;
   }
   return cost;
 }

@@ -273,11 +273,15 @@ void TokenProgram::emitToken(StepTiles &step, Value token, ValueRange anchors) {
       continue;
     step.bind(argument, viewArgument(step, static_cast<unsigned>(i), token));
     // Loads are on their way before anything waits for one.
-    if (isVector(argument))
+    if (isVector(argument) && !plan.hasLongLoop())
       step.evaluate(argument);
   }
   ValueRange yielded = op.getYield().getValues();
   unsigned numStates = op.getStates().size();
+  // What a loop has to keep for later takes registers from it.
+  if (plan.hasLongLoop())
+    for (Value state : yielded.take_front(numStates))
+      step.evaluate(state);
   for (auto [i, output] : llvm::enumerate(yielded.drop_front(numStates)))
     step.storeValue(
         output, viewArgument(step, outputs + static_cast<unsigned>(i), token));
@@ -387,33 +391,36 @@ struct ConvertRecurrenceToTilePass
       return failure();
     const TilePlan *best = nullptr;
     Resources needed;
+    // How much too large a plan is: bytes of shared memory count first.
     auto getExcess = [](const TilePlan &plan, const Resources &resources) {
-      return resources.registers - plan.getRegisterLimit();
+      int64_t bytes = resources.sharedBytes - plan.getSharedLimit();
+      return std::pair(std::max<int64_t>(bytes, 0),
+                       resources.registers - plan.getRegisterLimit());
     };
     for (const TilePlan &plan : *plans) {
       tile::ProgramOp program = TokenProgram(plan).build(op, op.getSymName());
       Resources resources = countResources(program);
-      bool fitsShared = resources.sharedBytes <= plan.getSharedLimit();
-      if (fitsShared && getExcess(plan, resources) <= 0) {
+      auto [bytes, registers] = getExcess(plan, resources);
+      if (bytes == 0 && registers <= 0) {
         op.erase();
         return success();
       }
       program.erase();
-      if (best && (!fitsShared ||
-                   getExcess(plan, resources) >= getExcess(*best, needed)))
+      if (best && getExcess(plan, resources) >= getExcess(*best, needed))
         continue;
       best = &plan;
       needed = resources;
     }
     if (!best)
       return op.emitError() << "has no columns that fit cells of tiles";
-    if (needed.sharedBytes > best->getSharedLimit())
+    auto [bytes, registers] = getExcess(*best, needed);
+    if (bytes > 0)
       return op.emitError()
              << "needs " << needed.sharedBytes << " bytes of shared memory in "
              << best->warps << " warps: expected at most "
              << best->getSharedLimit();
     int64_t limit = best->getRegisterLimit();
-    if (needed.registers - limit > limit / kEstimateError)
+    if (registers > limit / kEstimateError)
       return op.emitError()
              << "needs about " << needed.registers << " registers a lane in "
              << best->warps << " warps: expected at most " << limit;

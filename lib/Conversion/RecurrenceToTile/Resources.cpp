@@ -45,16 +45,6 @@ static int64_t countRegisters(RegType type) {
       32));
 }
 
-/// Whether `value` is what warps exchange, in a loop within the token loop. It
-/// is read there one row at a time.
-static bool isReadByRows(Value value) {
-  auto load = value.getDefiningOp<tile::LoadOp>();
-  if (!load || !load->hasOneUse() || !isa<tile::ReduceOp>(*load->user_begin()))
-    return false;
-  auto loop = load->getParentOfType<scf::ForOp>();
-  return loop && loop->getParentOfType<scf::ForOp>();
-}
-
 static int64_t countRegisters(const LiveSet &live) {
   int64_t registers = 0, uniform = 0;
   for (Value value : live) {
@@ -63,10 +53,7 @@ static int64_t countRegisters(const LiveSet &live) {
       continue;
     bool isUniform = llvm::all_of(type.getLayout().getLanes(),
                                   [](int64_t step) { return step == 0; });
-    int64_t count = countRegisters(type);
-    if (isReadByRows(value))
-      count = countRegisters(type.getSlice(tile::Dimension::Cols));
-    (isUniform ? uniform : registers) += count;
+    (isUniform ? uniform : registers) += countRegisters(type);
   }
   return registers + std::max<int64_t>(uniform - kUniformRegisters, 0);
 }

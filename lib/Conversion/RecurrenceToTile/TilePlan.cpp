@@ -200,6 +200,13 @@ bool TilePlan::isReplicated(ArrayRef<StringAttr> axes) const {
          });
 }
 
+bool TilePlan::hasLongLoop() const {
+  constexpr int64_t longLoop = 16;
+  return llvm::any_of(recurrence.getAllAxes(), [&](StringAttr axis) {
+    return getPlace(axis) == AxisPlace::Loop && getSize(axis) > longLoop;
+  });
+}
+
 RegType TilePlan::getTileType(ArrayRef<StringAttr> axes) const {
   int64_t rows = 1, cols = 1;
   LayoutAttr layout = cell;

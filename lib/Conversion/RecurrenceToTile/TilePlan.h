@@ -67,6 +67,8 @@ public:
   bool isPadded(mlir::StringAttr axis) const;
   /// Whether all warps have the same of an array with these axes.
   bool isReplicated(llvm::ArrayRef<mlir::StringAttr> axes) const;
+  /// Whether a token has loops that take longer than its loads.
+  bool hasLongLoop() const;
   /// The tile of an array with these axes: at most one of them along the rows,
   /// one along the columns.
   tile::RegType getTileType(llvm::ArrayRef<mlir::StringAttr> axes) const;

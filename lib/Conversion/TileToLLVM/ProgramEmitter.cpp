@@ -268,11 +268,14 @@ void ProgramEmitter::bindGlobal(Value memory) {
   auto scale = [&](Value count, Value stride) -> Value {
     return arith::MulIOp::create(builder, loc, count, stride);
   };
-  Value own = arith::DivUIOp::create(builder, loc, place.head, group);
+  ArgumentKind kind = program.getArgumentKind(number);
+  // Heads share nothing but operands; a division is slow where little else is.
+  Value own = place.head;
+  if (kind == ArgumentKind::Operand)
+    own = arith::DivUIOp::create(builder, loc, own, group);
   Value offset =
       scale(arith::ExtUIOp::create(builder, loc, builder.getI64Type(), own),
             headStride);
-  ArgumentKind kind = program.getArgumentKind(number);
   if (kind == ArgumentKind::Operand || kind == ArgumentKind::Output) {
     Value inSequence = arith::AddIOp::create(
         builder, loc, scale(place.sequence, sequenceStride),
@@ -412,7 +415,12 @@ LogicalResult ProgramEmitter::emitIf(scf::IfOp branch) {
       builder.setInsertionPointToStart(&to.front());
     else
       builder.setInsertionPoint(to.front().getTerminator());
-    if (failed(emitBlock(from->front())))
+    Value outerLane = lane;
+    if (inRole)
+      lane = arith::AndIOp::create(builder, loc, readThread(), index(31));
+    LogicalResult result = emitBlock(from->front());
+    lane = outerLane;
+    if (failed(result))
       return failure();
   }
   bind(branch.getResults(), lowered.getResults());
