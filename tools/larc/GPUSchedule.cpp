@@ -11,9 +11,6 @@
 #include "larc/Dialect/Tile/IR/Tile.h"
 #include "larc/Support/Error.h"
 
-#include "mlir/Parser/Parser.h"
-#include "llvm/Support/MathExtras.h"
-
 #include <cmath>
 
 using namespace larc;
@@ -23,41 +20,24 @@ using namespace larc::driver;
 // What was decided
 //===----------------------------------------------------------------------===//
 
-/// The shared memory of a program: its matrices one after the other.
-static int64_t countSharedBytes(tile::ProgramOp program) {
-  int64_t bytes = 0;
-  program.walk([&](tile::AllocOp alloc) {
-    auto type = llvm::cast<tile::SharedType>(alloc.getResult().getType());
-    int64_t begin = static_cast<int64_t>(
-        llvm::alignTo(static_cast<uint64_t>(bytes),
-                      static_cast<uint64_t>(type.getAlignment())));
-    if (alloc.getOffset())
-      begin = static_cast<int64_t>(*alloc.getOffset());
-    bytes = std::max(bytes, begin + type.getBytes());
-  });
-  return bytes;
-}
-
 llvm::Expected<GPUSchedule> driver::getGPUSchedule(RecurrenceOp recurrence,
                                                    const CudaOptions &options,
                                                    larc_form form) {
-  std::string text;
-  llvm::raw_string_ostream os(text);
-  if (mlir::failed(emitCuda(recurrence, options, form, CudaEmit::Tile, os)))
-    return Session::makePrintedFault();
-  mlir::OwningOpRef<mlir::ModuleOp> module =
-      mlir::parseSourceString<mlir::ModuleOp>(text, recurrence.getContext());
-  if (!module)
+  mlir::FailureOr<CudaSchedule> made =
+      scheduleForCuda(recurrence, options, form);
+  if (mlir::failed(made))
     return Session::makePrintedFault();
   GPUSchedule schedule;
-  schedule.form = form;
-  for (auto op : module->getOps<tile::ProgramOp>()) {
+  schedule.chunkSize = made->form.chunkSize;
+  for (const CudaFormLaunch &launch : made->form.launches) {
+    auto op = made->programs->lookupSymbol<tile::ProgramOp>(launch.kernel);
+    if (!op)
+      continue;
     GPUProgram &program = schedule.programs.emplace_back();
-    program.name = op.getSymName().str();
-    program.warps = static_cast<int64_t>(op.getWarps());
-    program.parts = static_cast<int64_t>(op.getParts());
+    program.warps = launch.warps;
+    program.parts = launch.parts;
+    program.sharedBytes = launch.sharedBytes;
     program.resident = static_cast<int64_t>(op.getResident());
-    program.sharedBytes = countSharedBytes(op);
     op.walk([&](tile::RoleOp role) {
       GPURole &entry = program.roles.emplace_back();
       entry.warps = static_cast<int64_t>(role.getWarps());
@@ -140,12 +120,12 @@ public:
                llvm::raw_ostream &os)
       : options(options), recurrence(recurrence), os(os) {}
 
-  llvm::Error explain();
+  void explain();
 
 private:
-  llvm::Error explainForm(larc_form form);
+  void explainForm(larc_form form);
   void explainProgram(const GPUProgram &program);
-  void explainCall(const GPUProgram &program);
+  void explainCall(larc_form form, const GPUProgram &program);
   void line(unsigned depth, const llvm::Twine &text);
   std::optional<GPUCall> getCall() const;
   bool isBound();
@@ -199,7 +179,7 @@ std::optional<GPUCall> GPUExplainer::getCall() const {
   return call;
 }
 
-static llvm::StringRef getFormTitle(larc_form form) {
+static std::string getFormTitle(larc_form form) {
   return form == LARC_FORM_CHUNK ? "chunk form" : "recurrent form";
 }
 
@@ -227,44 +207,67 @@ void GPUExplainer::explainProgram(const GPUProgram &program) {
                                 : std::string()));
 }
 
-void GPUExplainer::explainCall(const GPUProgram &program) {
+void GPUExplainer::explainCall(larc_form form, const GPUProgram &program) {
   std::optional<GPUCall> call = getCall();
   if (!call) {
     line(2, "sizes of B, T and H let the time be predicted");
     return;
   }
   const GPUModel &model = GPUModel::get(cuda.computeCapability);
-  GPUPrediction prediction = predictTokenLoop(model, program, *call);
   int64_t blocks = call->sequences * call->heads * program.parts;
   line(2, formatDims(getSingleDims(options.dims)) + ": " +
               formatCount(blocks, "block") + " on " +
               std::to_string(model.multiprocessors) + " multiprocessors, " +
-              formatNumber(call->bytes, 4) + " bytes, " +
-              formatNumber(call->flops, 4) + " flops");
-  if (blocks != 0)
-    line(2, "predicted " + formatNumber(prediction.milliseconds, 3) +
+              formatNumber(call->bytes, 4) + " bytes");
+  if (blocks == 0)
+    return;
+  if (form == LARC_FORM_CHUNK) {
+    line(2, "at least " +
+                formatNumber(call->bytes / model.bytesPerSecond * 1e3, 3) +
                 " ms on " + model.name + " (" +
                 formatNumber(model.bytesPerSecond * 1e-12, 3) +
-                " TB/s), bound by " + prediction.bound);
+                " TB/s), to read and write memory");
+    return;
+  }
+  GPUPrediction prediction = predictTokenLoop(model, program, *call);
+  line(2, "predicted " + formatNumber(prediction.milliseconds, 3) + " ms on " +
+              model.name + " (" +
+              formatNumber(model.bytesPerSecond * 1e-12, 3) +
+              " TB/s), bound by " + prediction.bound);
 }
 
-llvm::Error GPUExplainer::explainForm(larc_form form) {
+void GPUExplainer::explainForm(larc_form form) {
+  // A form that is not there is no error here.
+  std::string reason;
+  mlir::ScopedDiagnosticHandler handler(
+      recurrence.getContext(), [&](mlir::Diagnostic &diagnostic) {
+        if (diagnostic.getSeverity() == mlir::DiagnosticSeverity::Error &&
+            reason.empty())
+          reason = diagnostic.str();
+      });
   llvm::Expected<GPUSchedule> schedule = getGPUSchedule(recurrence, cuda, form);
-  if (!schedule)
-    return schedule.takeError();
-  line(1, getFormTitle(form));
+  if (!schedule) {
+    llvm::consumeError(schedule.takeError());
+    line(1, "no " + getFormTitle(form) + ": it " + reason);
+    return;
+  }
+  line(1, getFormTitle(form) +
+              (schedule->chunkSize
+                   ? ", chunks of " + std::to_string(schedule->chunkSize) +
+                         " tokens"
+                   : std::string()));
   for (const GPUProgram &program : schedule->programs)
     explainProgram(program);
-  if (form == LARC_FORM_RECURRENT && !schedule->programs.empty())
-    explainCall(schedule->programs.front());
-  return llvm::Error::success();
+  if (!schedule->programs.empty())
+    explainCall(form, schedule->programs.front());
 }
 
-llvm::Error GPUExplainer::explain() {
+void GPUExplainer::explain() {
   cuda = CudaOptions::uniform(recurrence, options.dtype.value_or(DType::F32),
                               options.dtype.value_or(DType::F32));
   cuda.stateType = options.stateDType.value_or(DType::F32);
   cuda.computeCapability = getCompileCapability(options.targets.front());
+  cuda.chunkSize = options.chunkSize;
   os << '\n'
      << (options.markdown ? "## " : "") << "On GPUs of compute capability "
      << cuda.computeCapability / 10 << '.' << cuda.computeCapability % 10
@@ -272,15 +275,13 @@ llvm::Error GPUExplainer::explain() {
      << (options.markdown ? "\n" : "");
   if (!isBound()) {
     line(1, "a schedule needs the sizes of all axes: give them with '--dims'");
-    return llvm::Error::success();
+    return;
   }
   for (larc_form form : getCudaForms())
-    if (llvm::Error error = explainForm(form))
-      return error;
-  return llvm::Error::success();
+    explainForm(form);
 }
 
-llvm::Error driver::explainGPU(const Options &options, RecurrenceOp recurrence,
-                               llvm::raw_ostream &os) {
-  return GPUExplainer(options, recurrence, os).explain();
+void driver::explainGPU(const Options &options, RecurrenceOp recurrence,
+                        llvm::raw_ostream &os) {
+  GPUExplainer(options, recurrence, os).explain();
 }

@@ -39,7 +39,6 @@ struct GPURole {
 
 /// A kernel of a form.
 struct GPUProgram {
-  std::string name;
   int64_t warps = 0, parts = 1, resident = 1;
   int64_t sharedBytes = 0;
   /// Of warps that do not all do the same.
@@ -47,7 +46,7 @@ struct GPUProgram {
 };
 
 struct GPUSchedule {
-  larc_form form = LARC_FORM_RECURRENT;
+  int64_t chunkSize = 0; ///< 0: there are no chunks
   llvm::SmallVector<GPUProgram> programs;
 };
 
@@ -74,8 +73,8 @@ GPUPrediction predictTokenLoop(const GPUModel &model, const GPUProgram &program,
 
 /// Tells of the forms of the flat `recurrence` for the GPU that the options
 /// name, and of the call that `--dims` describes, if it does.
-llvm::Error explainGPU(const Options &options, RecurrenceOp recurrence,
-                       llvm::raw_ostream &os);
+void explainGPU(const Options &options, RecurrenceOp recurrence,
+                llvm::raw_ostream &os);
 
 } // namespace larc::driver
 

@@ -371,6 +371,7 @@ CudaOptions driver::makeCudaOptions(LibraryContents &contents,
   CudaOptions cuda = CudaOptions::uniform(contents.recurrence, contents.dtype,
                                           contents.gateDType);
   cuda.stateType = contents.stateDType;
+  cuda.chunkSize = options.chunkSize;
   cuda.ptxas = options.ptxas;
   cuda.printIRAfter = options.printIRAfter;
   cuda.timing = options.timing;

@@ -45,7 +45,10 @@ static void addCompilePasses(mlir::OpPassManager &manager,
     addCPUPasses(manager, options, form);
   if (!options.hasCuda())
     return;
-  buildRecurrentTiles(manager, TileProgramOptions());
+  if (form != Form::Chunk)
+    buildRecurrentTiles(manager, TileProgramOptions());
+  if (form != Form::Recurrent)
+    buildChunkTiles(manager, TileProgramOptions(), /*chunkSize=*/16);
   if (options.command != Command::Compile || options.emit != Emit::Tile)
     buildTilePipeline(manager);
 }

@@ -264,7 +264,8 @@ double driver::getDefaultLimit(Form form, const Problem &problem,
 
 llvm::Expected<Form> Session::resolveForm(Form form, bool gradients) {
   // Segments are of chunks.
-  if (runsLibrary() && form == Form::Auto && options.segments != 0)
+  bool hasChunkOptions = options.chunkSize != 0 || options.segments != 0;
+  if (runsLibrary() && form == Form::Auto && hasChunkOptions)
     form = Form::Chunk;
   if (options.isLibrary && form != Form::Auto && !library->hasForm(form))
     return makeUsageFault("option '--form' cannot be honoured: the library "
@@ -279,7 +280,6 @@ llvm::Expected<Form> Session::resolveForm(Form form, bool gradients) {
             : "the target 'cuda' has no gradients in this version",
         {"leave them out with --no-grad"});
   }
-  bool hasChunkOptions = options.chunkSize != 0 || options.segments != 0;
   if (form == Form::Auto && gradients) {
     if (hasChunkOptions)
       return makeUsageFault("options '--chunk-size' and '--segments' cannot be "

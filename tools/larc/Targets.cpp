@@ -131,8 +131,12 @@ static llvm::Error checkCudaOptions(const Options &options) {
   if (!hasCudaForm(Form::Chunk))
     return refuseAll({&flags::chunkSize, &flags::segments},
                      "the form of GPUs in this version, recurrent, has none");
-  return refuse(flags::chunkSize,
-                "the compiler chooses how many tokens a GPU's chunks have");
+  if (options.chunkSize != 0 && options.chunkSize < CudaOptions::leastChunkSize)
+    return refuse(flags::chunkSize,
+                  "chunks on GPUs have " +
+                      llvm::Twine(CudaOptions::leastChunkSize) +
+                      " tokens or more");
+  return llvm::Error::success();
 }
 
 /// CPUs compute on states where they are.

@@ -17,6 +17,13 @@
 using namespace mlir;
 using namespace larc;
 
+/// The numbers of tokens that chunks of kernels may have, the best first.
+static constexpr int64_t chunkSizes[] = {64, 32, 16};
+/// Shorter sequences are done before the first chunk would be.
+static constexpr int64_t leastTokensOfChunks = 16;
+
+static constexpr unsigned hopper = 90;
+
 /// What `convert-tile-to-llvm` notes at a kernel.
 static constexpr llvm::StringLiteral sharedBytesName = "larc.shared_bytes";
 
@@ -35,7 +42,7 @@ CudaOptions CudaOptions::uniform(RecurrenceOp recurrence, DType dtype,
 }
 
 ArrayRef<larc_form> larc::getCudaForms() {
-  static constexpr larc_form forms[] = {LARC_FORM_RECURRENT};
+  static constexpr larc_form forms[] = {LARC_FORM_RECURRENT, LARC_FORM_CHUNK};
   return forms;
 }
 
@@ -79,29 +86,39 @@ static std::string getKernelName(RecurrenceOp recurrence, StringRef form) {
 
 namespace {
 
+/// A form, and how many tokens its chunks have; 0: there are none.
+struct FormChoice {
+  larc_form form;
+  int64_t chunkSize = 0;
+};
+
 /// Compiles one form of a recurrence, step by step.
 class FormCompiler {
 public:
   FormCompiler(RecurrenceOp recurrence, const CudaOptions &options,
-               larc_form form)
-      : recurrence(recurrence), options(options), form(form) {
+               FormChoice choice)
+      : recurrence(recurrence), options(options), choice(choice) {
     timing.setEnabled(options.timing);
     scope = timing.getRootScope();
   }
 
   /// Makes the tile programs.
   LogicalResult makeTiles();
+  /// Fails for GPUs and types that chunks do not take.
+  LogicalResult checkChunks();
   /// Makes kernels of them.
   LogicalResult makeKernels();
   FailureOr<CudaForm> assemble();
   FailureOr<CudaTarget> getTarget();
 
   ModuleOp getModule() { return *module; }
+  /// Without the cubin.
+  const CudaForm &getForm() const { return result; }
 
 private:
   RecurrenceOp recurrence;
   const CudaOptions &options;
-  larc_form form;
+  FormChoice choice;
   DefaultTimingManager timing;
   TimingScope scope;
   OwningOpRef<ModuleOp> module;
@@ -119,19 +136,49 @@ FailureOr<CudaTarget> FormCompiler::getTarget() {
   return *target;
 }
 
+LogicalResult FormCompiler::checkChunks() {
+  // They store transposed matrices by `stmatrix`.
+  if (options.computeCapability < hopper)
+    return recurrence.emitError(
+        "is computed in chunks on GPUs from compute capability 9.0 on");
+  if (options.stateType != DType::F32)
+    return recurrence.emitError()
+           << "has states of " << getName(options.stateType)
+           << " in memory: chunks on GPUs read and write float32";
+  // Gates and scalars may have any.
+  for (auto [decl, type] :
+       llvm::zip(recurrence.getTokenOperands().getAsRange<OperandDeclAttr>(),
+                 options.operandTypes))
+    if (decl.getKind() != OperandKind::Gate && !decl.getAxes().empty() &&
+        type != DType::BF16 && type != DType::F16)
+      return recurrence.emitError()
+             << "has the operand '" << decl.getName().getValue() << "' of "
+             << getName(type) << ": chunks on GPUs take bf16 or f16";
+  return success();
+}
+
 LogicalResult FormCompiler::makeTiles() {
-  if (form != LARC_FORM_RECURRENT)
-    return recurrence.emitError("this version compiles no chunks for GPUs");
-  result.form = form;
+  bool hasChunks = choice.form == LARC_FORM_CHUNK;
+  if (hasChunks && failed(checkChunks()))
+    return failure();
+  result.form = choice.form;
+  result.chunkSize = choice.chunkSize;
+  result.leastTokens = hasChunks ? leastTokensOfChunks : 0;
   module = ModuleOp::create(recurrence.getLoc());
   RecurrenceOp renamed = recurrence.clone();
   module->push_back(renamed);
-  renamed.setSymName(getKernelName(recurrence, "by_token"));
+  renamed.setSymName(
+      getKernelName(recurrence, hasChunks ? "by_chunk" : "by_token"));
   PassManager pm(recurrence.getContext());
   enablePrinting(pm, options.printIRAfter);
   TimingScope tiles = scope.nest("MakeTilePrograms");
   pm.enableTiming(tiles);
-  buildRecurrentTiles(pm, makeTileOptions(options));
+  // Products of warp groups are Hopper's own.
+  if (hasChunks)
+    buildChunkTiles(pm, makeTileOptions(options), choice.chunkSize,
+                    /*wgmma=*/options.computeCapability == hopper);
+  else
+    buildRecurrentTiles(pm, makeTileOptions(options));
   if (failed(pm.run(*module)))
     return failure();
   for (auto program : module->getOps<tile::ProgramOp>()) {
@@ -179,10 +226,47 @@ FailureOr<CudaForm> FormCompiler::assemble() {
 // Compiling
 //===----------------------------------------------------------------------===//
 
-LogicalResult larc::emitCuda(RecurrenceOp recurrence,
-                             const CudaOptions &options, larc_form form,
-                             CudaEmit what, llvm::raw_ostream &os) {
-  FormCompiler compiler(recurrence, options, form);
+/// How `form` may be compiled, the best first.
+static SmallVector<FormChoice> listChoices(larc_form form,
+                                           const CudaOptions &options) {
+  if (form != LARC_FORM_CHUNK)
+    return {{form}};
+  SmallVector<FormChoice> choices;
+  for (int64_t size : chunkSizes)
+    if (options.chunkSize == 0 || size <= options.chunkSize)
+      choices.push_back({form, size});
+  return choices;
+}
+
+/// Calls `work` with a compiler of each choice until it succeeds. The errors of
+/// the last one are emitted, unless `quiet`; those of the others are not.
+static LogicalResult
+compileBest(RecurrenceOp recurrence, const CudaOptions &options, larc_form form,
+            bool quiet,
+            llvm::function_ref<LogicalResult(FormCompiler &)> work) {
+  SmallVector<FormChoice> choices = listChoices(form, options);
+  if (choices.empty())
+    return recurrence.emitError()
+           << "cannot have chunks of " << options.chunkSize
+           << " tokens on GPUs: expected at least "
+           << CudaOptions::leastChunkSize;
+  for (auto [i, choice] : llvm::enumerate(choices)) {
+    bool isSilent = quiet || i + 1 != choices.size();
+    ScopedDiagnosticHandler handler(
+        recurrence.getContext(), [&](Diagnostic &diagnostic) {
+          return success(isSilent &&
+                         diagnostic.getSeverity() == DiagnosticSeverity::Error);
+        });
+    FormCompiler compiler(recurrence, options, choice);
+    if (succeeded(work(compiler)))
+      return success();
+  }
+  return failure();
+}
+
+static LogicalResult emitForm(FormCompiler &compiler, CudaEmit what,
+                              std::string &text) {
+  llvm::raw_string_ostream os(text);
   if (failed(compiler.makeTiles()))
     return failure();
   if (what != CudaEmit::Tile && failed(compiler.makeKernels()))
@@ -199,18 +283,49 @@ LogicalResult larc::emitCuda(RecurrenceOp recurrence,
     FailureOr<std::string> ptx = translateToPTX(compiler.getModule(), *target);
     if (failed(ptx))
       return failure();
-    os << *ptx;
+    text = std::move(*ptx);
     return success();
   }
   case CudaEmit::Cubin: {
     FailureOr<CudaForm> code = compiler.assemble();
     if (failed(code))
       return failure();
-    os << code->cubin;
+    text = std::move(code->cubin);
     return success();
   }
   }
   return failure();
+}
+
+LogicalResult larc::emitCuda(RecurrenceOp recurrence,
+                             const CudaOptions &options, larc_form form,
+                             CudaEmit what, llvm::raw_ostream &os) {
+  std::string text;
+  if (failed(compileBest(recurrence, options, form, /*quiet=*/false,
+                         [&](FormCompiler &compiler) {
+                           return emitForm(compiler, what, text);
+                         })))
+    return failure();
+  os << text;
+  return success();
+}
+
+FailureOr<CudaSchedule> larc::scheduleForCuda(RecurrenceOp recurrence,
+                                              const CudaOptions &options,
+                                              larc_form form) {
+  CudaSchedule schedule;
+  auto work = [&](FormCompiler &compiler) -> LogicalResult {
+    if (failed(compiler.makeTiles()))
+      return failure();
+    schedule.programs = compiler.getModule().clone();
+    if (failed(compiler.makeKernels()))
+      return failure();
+    schedule.form = compiler.getForm();
+    return success();
+  };
+  if (failed(compileBest(recurrence, options, form, /*quiet=*/false, work)))
+    return failure();
+  return schedule;
 }
 
 FailureOr<CudaCode> larc::compileForCuda(RecurrenceOp recurrence,
@@ -219,13 +334,20 @@ FailureOr<CudaCode> larc::compileForCuda(RecurrenceOp recurrence,
   CudaCode code;
   code.computeCapability = options.computeCapability;
   for (larc_form form : forms.empty() ? getCudaForms() : forms) {
-    FormCompiler compiler(recurrence, options, form);
-    if (failed(compiler.makeTiles()) || failed(compiler.makeKernels()))
+    auto work = [&](FormCompiler &compiler) -> LogicalResult {
+      if (failed(compiler.makeTiles()) || failed(compiler.makeKernels()))
+        return failure();
+      FailureOr<CudaForm> compiled = compiler.assemble();
+      if (failed(compiled))
+        return failure();
+      code.forms.push_back(std::move(*compiled));
+      return success();
+    };
+    // Where nobody asked for chunks, there need not be any.
+    bool isOptional = forms.empty() && form == LARC_FORM_CHUNK;
+    if (failed(compileBest(recurrence, options, form, isOptional, work)) &&
+        !isOptional)
       return failure();
-    FailureOr<CudaForm> compiled = compiler.assemble();
-    if (failed(compiled))
-      return failure();
-    code.forms.push_back(std::move(*compiled));
   }
   llvm::sort(code.forms, [](const CudaForm &lhs, const CudaForm &rhs) {
     return lhs.leastTokens < rhs.leastTokens;

@@ -41,9 +41,16 @@ using namespace larc;
 
 static constexpr llvm::StringLiteral tripleName = "nvptx64-nvidia-cuda";
 
-/// Of the PTX that is written: asynchronous copies into the shared memory of
-/// the thread block itself came with 8.6.
-static constexpr llvm::StringLiteral ptxFeature = "+ptx86";
+/// The version of the PTX that is written, as LLVM has it: asynchronous copies
+/// into the shared memory of the thread block itself came with 8.6, some GPUs
+/// later.
+static StringRef getPTXFeature(const CudaTarget &target) {
+  return llvm::StringSwitch<StringRef>(target.chip)
+      .Case("sm_120", "+ptx87")
+      .Cases({"sm_103", "sm_121"}, "+ptx88")
+      .Cases({"sm_88", "sm_110"}, "+ptx90")
+      .Default("+ptx86");
+}
 
 static constexpr unsigned oldestCapability = 80;
 
@@ -92,10 +99,11 @@ createMachine(const CudaTarget &cudaTarget) {
     return makeFault("this LLVM has no NVPTX target: " + message);
   llvm::TargetOptions options;
   options.AllowFPOpFusion = llvm::FPOpFusion::Fast;
-  std::unique_ptr<llvm::TargetMachine> machine(target->createTargetMachine(
-      llvm::Triple(tripleName), cudaTarget.chip, ptxFeature, options,
-      /*RM=*/std::nullopt, /*CM=*/std::nullopt,
-      llvm::CodeGenOptLevel::Aggressive));
+  std::unique_ptr<llvm::TargetMachine> machine(
+      target->createTargetMachine(llvm::Triple(tripleName), cudaTarget.chip,
+                                  getPTXFeature(cudaTarget), options,
+                                  /*RM=*/std::nullopt, /*CM=*/std::nullopt,
+                                  llvm::CodeGenOptLevel::Aggressive));
   if (!machine)
     return makeFault("LLVM makes no code for '" + cudaTarget.chip + "'");
   return machine;

@@ -52,6 +52,16 @@ PtxasNeed PtxasNeed::of(llvm::StringRef ptx, const CudaTarget &target) {
   // Wrong addresses of shared memory on that architecture alone.
   if (ptx.contains("mma.sync") && llvm::StringRef(target.chip) == "sm_90a")
     return {llvm::VersionTuple(13, 1), "may make wrong code of mma.sync"};
+  // Each version of the toolkit has brought one of PTX.
+  for (auto [text, version, reason] :
+       {std::tuple(".version 9.0", llvm::VersionTuple(13, 0),
+                   "does not know PTX 9.0"),
+        std::tuple(".version 8.8", llvm::VersionTuple(12, 9),
+                   "does not know PTX 8.8"),
+        std::tuple(".version 8.7", llvm::VersionTuple(12, 8),
+                   "does not know PTX 8.7")})
+    if (ptx.contains(text))
+      return {version, reason};
   return {llvm::VersionTuple(12, 7), "does not know PTX 8.6"};
 }
 

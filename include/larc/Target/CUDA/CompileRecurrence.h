@@ -14,6 +14,8 @@
 #include "larc/Support/DType.h"
 #include "larc/Target/CUDA/Cubin.h"
 
+#include "mlir/IR/OwningOpRef.h"
+
 #include <string>
 #include <vector>
 
@@ -65,6 +67,10 @@ struct CudaOptions {
   /// Of states and anchors in memory: F32, BF16 or F16.
   DType stateType = DType::F32;
   unsigned computeCapability = 90;
+  /// The most tokens of a chunk, at least `leastChunkSize`; 0: as many as a
+  /// kernel can have.
+  int64_t chunkSize = 0;
+  static constexpr int64_t leastChunkSize = 16;
   std::string ptxas;        ///< the assembler; empty: one that is found
   std::string printIRAfter; ///< a pass argument, or `all`; printed to stderr
   bool timing = false;      ///< the passes' times to stderr
@@ -81,11 +87,23 @@ mlir::LogicalResult emitCuda(RecurrenceOp recurrence,
                              const CudaOptions &options, larc_form form,
                              CudaEmit what, llvm::raw_ostream &os);
 
-/// The forms that this version compiles for GPUs.
+/// What is decided for a form: all of it but its cubin, and what its thread
+/// blocks do.
+struct CudaSchedule {
+  CudaForm form;
+  mlir::OwningOpRef<mlir::ModuleOp> programs; ///< in the tile dialect
+};
+mlir::FailureOr<CudaSchedule> scheduleForCuda(RecurrenceOp recurrence,
+                                              const CudaOptions &options,
+                                              larc_form form);
+
+/// The forms that this version compiles for GPUs. Chunks are not there for
+/// every recurrence, nor for all types.
 llvm::ArrayRef<larc_form> getCudaForms();
 
-/// Compiles a flat, bound recurrence in the forms of `forms` (all if empty).
-/// Errors are emitted at its operations.
+/// Compiles a flat, bound recurrence in the forms of `forms`; if that is empty,
+/// token by token, and in chunks where those are there. Errors are emitted at
+/// its operations.
 mlir::FailureOr<CudaCode> compileForCuda(RecurrenceOp recurrence,
                                          const CudaOptions &options,
                                          llvm::ArrayRef<larc_form> forms = {});
