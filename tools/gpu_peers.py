@@ -67,12 +67,13 @@ def one(t):
 
 
 def single(t):
-    return t.get("state.S")
+    return t["state.S"].float() if "state.S" in t else None
 
 
-SLOTS = lambda t: (
-    (t["state.Kt"].transpose(-1, -2).contiguous(), t["state.Vt"]) if "state.Kt" in t else None
-)
+def slots(t):
+    if "state.Kt" not in t:
+        return None
+    return t["state.Kt"].float().transpose(-1, -2).contiguous(), t["state.Vt"].float()
 
 
 def entry(module, op, step, arguments, step_arguments=None, state=single, **extra):
@@ -133,7 +134,7 @@ PEERS = {
         plain(
             "q", "k", "v", "g", scale=rsqrt_scale, s=lambda t: keys_of_gates(t).to(t["v"].dtype)
         ),
-        state=SLOTS,
+        state=slots,
         only={"link": "softmax"},
     ),
     "gsa_explicit": entry(
@@ -141,7 +142,7 @@ PEERS = {
         "chunk_gsa",
         "fused_recurrent_gsa",
         plain("q", "k", "v", "g", "s", scale=rsqrt_scale),
-        state=SLOTS,
+        state=slots,
         only={"link": "softmax"},
     ),
     "abc": entry(
@@ -150,7 +151,7 @@ PEERS = {
         None,
         lambda t: {n: heads_first(t[n]) for n in ("q", "k", "v", "s")},
         state=lambda t: None,
-        result=heads_first,
+        result=lambda x: x.transpose(1, 2),
     ),
     "rwkv6": entry(
         "rwkv6",
