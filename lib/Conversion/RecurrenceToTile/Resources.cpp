@@ -23,7 +23,7 @@ static constexpr int64_t kUniformRegisters = 32;
 
 namespace {
 using LiveSet = llvm::SmallSetVector<Value, 16>;
-}
+} // namespace
 
 /// Whether an element of `value` is gone before the next one is computed.
 static bool isTransient(Value value) {

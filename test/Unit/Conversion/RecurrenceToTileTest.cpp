@@ -46,6 +46,10 @@ struct Case {
   /// State whose anchor is given where the position is not 0.
   std::string anchor;
   int64_t sequences = 1, heads = 1;
+  /// Tokens of packed sequences, in place of the tokens of each.
+  SmallVector<int64_t> lengths;
+  /// Heads of operands that several heads share.
+  SmallVector<std::pair<std::string, int64_t>> operandHeads;
 };
 
 class RecurrenceToTileTest : public ReferenceTest {
@@ -71,8 +75,11 @@ protected:
 TensorMap RecurrenceToTileTest::makeInputs(RecurrenceOp spec, const Dims &dims,
                                            const Case &given) {
   RandomInputs request;
-  request.dims = {
-      {"H", given.heads}, {"B", given.sequences}, {"T", given.tokens}};
+  request.dims = {{"H", given.heads}};
+  if (given.lengths.empty())
+    request.dims.append({{"B", given.sequences}, {"T", given.tokens}});
+  request.lengths = given.lengths;
+  request.headCounts = given.operandHeads;
   request.dims.append(dims.begin(), dims.end());
   request.seed = 7;
   request.initialStates = given.initialStates;
@@ -169,15 +176,16 @@ TensorMap RecurrenceToTileTest::runTiles(Problem &problem, const Case &given) {
       GlobalView view;
       view.elementType = type.getElementType();
       view.cols = type.getCols();
-      view.rows = type.hasDynamicRows() ? problem.tokens : type.getRows();
+      view.rows =
+          type.hasDynamicRows() ? problem.getLength(sequence) : type.getRows();
       view.rowStride = isToken ? heads * view.cols : view.cols;
       view.data = nothing.data();
       if (tensor) {
-        int64_t rows = isToken ? problem.tokens : view.rows;
         int64_t own = head / (problem.heads / heads);
-        int64_t first = isToken
-                            ? index * rows * heads * view.cols + own * view.cols
-                            : (index * heads + own) * rows * view.cols;
+        int64_t row =
+            problem.getRow(index) * problem.tokens + problem.getBegin(index);
+        int64_t first = isToken ? (row * heads + own) * view.cols
+                                : (index * heads + own) * view.rows * view.cols;
         EXPECT_EQ(getType(&context, tensor->getDType()), view.elementType);
         view.data = const_cast<char *>(tensor->getRawData()) +
                     first * getByteWidth(tensor->getDType());
@@ -198,7 +206,7 @@ TensorMap RecurrenceToTileTest::runTiles(Problem &problem, const Case &given) {
         add(tensor, sequence, problem.heads, false);
     TileBlock block;
     block.arguments = views;
-    block.length = problem.tokens;
+    block.length = problem.getLength(sequence);
     block.part = part;
     block.position = problem.positions[sequence];
     EXPECT_TRUE(succeeded(interpretTileProgram(program, block)));
@@ -348,6 +356,22 @@ TEST_F(RecurrenceToTileTest, Parts) {
     check(spec, {{"K", 40}, {"V", 64}}, given);
     given.dtype = DType::F16;
     check(spec, {{"K", 24}, {"V", 128}}, given, 5e-3);
+  }
+}
+
+/// Sequences of any lengths in one row of tokens, and heads that share
+/// operands.
+TEST_F(RecurrenceToTileTest, PackedAndGrouped) {
+  for (const BuiltinSpec &builtin : getBuiltinSpecs()) {
+    SCOPED_TRACE(builtin.name.str());
+    RecurrenceOp spec = load(builtin.name);
+    Case given;
+    given.lengths = {0, 3, 1, 0, 2};
+    given.heads = 4;
+    for (auto [i, decl] :
+         llvm::enumerate(spec.getTokenOperands().getAsRange<OperandDeclAttr>()))
+      given.operandHeads.emplace_back(decl.getName().str(), 1 << (i % 3));
+    check(spec, chooseDims(spec, smallSizes), given);
   }
 }
 
