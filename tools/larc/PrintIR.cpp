@@ -48,7 +48,7 @@ static void addCompilePasses(mlir::OpPassManager &manager,
   if (form != Form::Chunk)
     buildRecurrentTiles(manager, TileProgramOptions());
   if (form != Form::Recurrent)
-    buildChunkTiles(manager, TileProgramOptions(), /*chunkSize=*/16);
+    buildChunkTiles(manager, TileProgramOptions(), ChunkTileOptions());
   if (options.command != Command::Compile || options.emit != Emit::Tile)
     buildTilePipeline(manager);
 }

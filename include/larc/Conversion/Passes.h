@@ -55,15 +55,26 @@ struct TileProgramOptions {
   int64_t parts = 0;
 };
 
+/// How the tile programs of chunks are scheduled.
+struct ChunkTileOptions {
+  int64_t size = 32; ///< tokens of a chunk: 16, 32 or 64
+  /// Whether products are Hopper's `tile.wgmma`, else `tile.mma`.
+  bool wgmma = true;
+  /// Whether sequences may be divided into segments: then a program
+  /// `NAME_segments` comes before the other, and both are segmented.
+  bool segments = false;
+  /// Of a lane of the warps that prepare; 0: as many as they usually need.
+  int64_t factorRegisters = 0;
+};
+
 /// From a flat, bound recurrence to the tile program of its token loop.
 void buildRecurrentTiles(mlir::OpPassManager &pm,
                          const TileProgramOptions &options);
 /// From a flat, bound recurrence to the tile program of its chunks of
 /// `chunkSize` tokens (16, 32 or 64); without an element type in `options`,
-/// operands and outputs are bf16. Without `wgmma`, for GPUs before Hopper,
-/// products are `tile.mma`.
+/// operands and outputs are bf16.
 void buildChunkTiles(mlir::OpPassManager &pm, const TileProgramOptions &options,
-                     int64_t chunkSize, bool wgmma = true);
+                     const ChunkTileOptions &chunks);
 /// From a flat, bound recurrence to chunks of at most `chunkSize` tokens, in
 /// the chunk dialect.
 void buildChunkDerivation(mlir::OpPassManager &pm, int64_t chunkSize);

@@ -291,6 +291,8 @@ def ConvertChunkToTile : Pass<"convert-chunk-to-tile", "::mlir::ModuleOp"> {
            "chunks of operands in shared memory at a time; 0: as many as fit, at most 4">,
     Option<"sharedBytes", "shared-bytes", "int64_t", "232448",
            "bytes of shared memory that a block may have">,
+    Option<"factorRegisters", "factor-registers", "int64_t", "0",
+           "registers of a lane of the first role; 0: by the number of its warps">,
     Option<"segments", "segments", "bool", "false",
            "divide sequences into segments">];
   let dependentDialects = ["::larc::tile::TileDialect", "::mlir::arith::ArithDialect",
@@ -311,7 +313,8 @@ def ConvertTileToLLVM : Pass<"convert-tile-to-llvm", "::mlir::ModuleOp"> {
     states (i32 for each sequence; or null), tokens that each sequence had before (i64; or null), the tokens of a sequence where none are packed (i64), the heads (i32); then for each
     argument of the program a pointer, the distances in elements between sequences (or slots), rows and heads (i64), and how
     many heads share one head of the tensor (i32); and where the program is segmented, at last the segments of each
-    sequence (i32). Its grid has sequences * heads * segments * parts blocks in a row, parts
+    sequence (i32) and a pointer to memory for the scratch argument, of which every segment of every sequence and head has as
+    many elements as its type. Its grid has sequences * heads * segments * parts blocks in a row, parts
     running fastest. A block whose slot is negative does nothing.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::LLVM::LLVMDialect",

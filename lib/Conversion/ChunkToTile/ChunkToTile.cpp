@@ -24,9 +24,22 @@ namespace larc {
 #include "larc/Conversion/Passes.h.inc"
 } // namespace larc
 
-/// Registers of the lanes of both roles: of 65,536 in all, for 512 lanes, the
-/// states' role takes what the other can do without.
-static constexpr int64_t kFactorRegisters = 96, kStateRegisters = 160;
+/// Registers of a lane of the first role; the second has what is left of those
+/// that the block gets when it starts.
+static int64_t getFactorRegisters(const ScanPlan &plan) {
+  if (plan.options.factorRegisters > 0)
+    return plan.options.factorRegisters;
+  return plan.factorWarps > 4 ? 96 : 120;
+}
+
+static int64_t getStateRegisters(const ScanPlan &plan) {
+  constexpr int64_t step = 8;
+  int64_t warps = plan.factorWarps + ScanPlan::kStateWarps;
+  int64_t each = tile::kMultiprocessorRegisters / tile::LayoutAttr::kLanes /
+                 warps / step * step;
+  int64_t left = each * warps - getFactorRegisters(plan) * plan.factorWarps;
+  return left / ScanPlan::kStateWarps / step * step;
+}
 
 namespace {
 
@@ -36,11 +49,14 @@ public:
   explicit ScanProgram(const ScanPlan &plan)
       : plan(plan), loc(plan.scan.getLoc()), builder(plan.scan.getContext()) {}
 
-  LogicalResult build(Operation *before, StringRef name);
+  /// Makes the program before the operation `before`: that of a segment, or of
+  /// what it does to states alone.
+  LogicalResult build(Operation *before, StringRef name, bool summary = false);
 
 private:
-  void addArguments(ArrayAttr decls, ArgumentKind kind,
-                    ArrayRef<FloatType> types);
+  void addArguments(ArgumentNumbers &numbers);
+  TokenRange getTokens(SegmentRange *segment);
+  tile::RoleOp makeRole(int64_t first, int64_t count, int64_t registers);
   template <typename DeclT>
   void addArgument(DeclT decl, ArgumentKind kind, FloatType type);
 
@@ -71,9 +87,8 @@ void ScanProgram::addArgument(DeclT decl, ArgumentKind kind, FloatType type) {
       tile::ArgumentKindAttr::get(builder.getContext(), kind))));
 }
 
-LogicalResult ScanProgram::build(Operation *before, StringRef name) {
+void ScanProgram::addArguments(ArgumentNumbers &numbers) {
   RecurrenceOp op = plan.definition;
-  builder.setInsertionPoint(before);
   for (auto [decl, type] :
        llvm::zip_equal(op.getTokenOperands().getAsRange<OperandDeclAttr>(),
                        plan.options.operandTypes))
@@ -82,7 +97,6 @@ LogicalResult ScanProgram::build(Operation *before, StringRef name) {
        llvm::zip_equal(op.getConstants().getAsRange<OperandDeclAttr>(),
                        plan.options.constantTypes))
     addArgument(decl, ArgumentKind::Constant, type);
-  ArgumentNumbers numbers;
   numbers.outputs = types.size();
   for (auto [decl, type] :
        llvm::zip_equal(op.getOutputs().getAsRange<OutputDeclAttr>(),
@@ -94,42 +108,97 @@ LogicalResult ScanProgram::build(Operation *before, StringRef name) {
   numbers.finals = types.size();
   for (auto decl : op.getStates().getAsRange<StateDeclAttr>())
     addArgument(decl, ArgumentKind::Final, builder.getF32Type());
+  numbers.scratch = types.size();
+  if (!plan.options.segments)
+    return;
+  types.push_back(GlobalType::get(builder.getContext(), getRecordRows(plan),
+                                  ScanPlan::kMostChannels,
+                                  builder.getF32Type()));
+  attributes.push_back(builder.getDictionaryAttr(
+      builder.getNamedAttr(tile::kArgumentAttrName,
+                           tile::ArgumentKindAttr::get(
+                               builder.getContext(), ArgumentKind::Scratch))));
+}
 
+/// The block's tokens: of its sequence, or of its segment of that.
+TokenRange ScanProgram::getTokens(SegmentRange *segment) {
+  Value length = tile::LengthOp::create(builder, loc);
+  Value zero = arith::ConstantIndexOp::create(builder, loc, 0);
+  if (!segment)
+    return {zero, length};
+  segment->number = tile::SegmentOp::create(builder, loc);
+  segment->count = tile::SegmentsOp::create(builder, loc);
+  Value one = arith::ConstantIndexOp::create(builder, loc, 1);
+  segment->last = arith::SubIOp::create(builder, loc, segment->count, one);
+  // Whole chunks, as equal in number as may be.
+  Value chunk = arith::ConstantIndexOp::create(builder, loc, plan.chunk);
+  Value step = arith::MulIOp::create(builder, loc, segment->count, chunk);
+  Value chunks = arith::DivUIOp::create(
+      builder, loc,
+      arith::AddIOp::create(builder, loc, length,
+                            arith::SubIOp::create(builder, loc, step, one)),
+      step);
+  Value size = arith::MulIOp::create(builder, loc, chunks, chunk);
+  auto limit = [&](Value token) -> Value {
+    return arith::MinUIOp::create(builder, loc, token, length);
+  };
+  TokenRange tokens;
+  tokens.first =
+      limit(arith::MulIOp::create(builder, loc, segment->number, size));
+  tokens.end = limit(arith::AddIOp::create(builder, loc, tokens.first, size));
+  if (!segment->isSummary)
+    return tokens;
+  // Nothing comes after the last one, and its block has something else to do.
+  Value isLast = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
+                                       segment->number, segment->last);
+  tokens.end =
+      arith::SelectOp::create(builder, loc, isLast, tokens.first, tokens.end);
+  return tokens;
+}
+
+tile::RoleOp ScanProgram::makeRole(int64_t first, int64_t count,
+                                   int64_t registers) {
+  IntegerAttr limit;
+  if (plan.options.wgmma)
+    limit = builder.getI64IntegerAttr(registers);
+  auto role =
+      tile::RoleOp::create(builder, loc, builder.getI64IntegerAttr(first),
+                           builder.getI64IntegerAttr(count), limit);
+  builder.createBlock(&role.getBody());
+  tile::YieldOp::create(builder, loc);
+  builder.setInsertionPointAfter(role);
+  return role;
+}
+
+LogicalResult ScanProgram::build(Operation *before, StringRef name,
+                                 bool summary) {
+  builder.setInsertionPoint(before);
+  ArgumentNumbers numbers;
+  addArguments(numbers);
+  int64_t factorWarps = plan.factorWarps;
   auto program = tile::ProgramOp::create(
       builder, loc, builder.getStringAttr(name),
       TypeAttr::get(builder.getFunctionType(types, {})),
-      builder.getI64IntegerAttr(2 * ScanPlan::kWarps),
+      builder.getI64IntegerAttr(factorWarps + ScanPlan::kStateWarps),
       builder.getI64IntegerAttr(1), builder.getI64IntegerAttr(1),
       builder.getArrayAttr(attributes), ArrayAttr());
   Block *body = builder.createBlock(&program.getBody(), {}, types,
                                     SmallVector<Location>(types.size(), loc));
   builder.setInsertionPointToStart(body);
-  TokenRange tokens;
-  tokens.end = tile::LengthOp::create(builder, loc);
-  tokens.first = arith::ConstantIndexOp::create(builder, loc, 0);
-
-  auto makeRole = [&](int64_t first, int64_t registers) {
-    IntegerAttr limit;
-    if (plan.options.wgmma)
-      limit = builder.getI64IntegerAttr(registers);
-    auto role = tile::RoleOp::create(
-        builder, loc, builder.getI64IntegerAttr(first),
-        builder.getI64IntegerAttr(ScanPlan::kWarps), limit);
-    Block *block = builder.createBlock(&role.getBody());
-    tile::YieldOp::create(builder, loc);
-    builder.setInsertionPointAfter(role);
-    (void)block;
-    return role;
-  };
-  tile::RoleOp factorRole = makeRole(0, kFactorRegisters);
-  tile::RoleOp stateRole = makeRole(ScanPlan::kWarps, kStateRegisters);
+  SegmentRange range;
+  range.isSummary = summary;
+  SegmentRange *segment = plan.options.segments ? &range : nullptr;
+  TokenRange tokens = getTokens(segment);
+  tile::RoleOp factorRole = makeRole(0, factorWarps, getFactorRegisters(plan));
+  tile::RoleOp stateRole =
+      makeRole(factorWarps, ScanPlan::kStateWarps, getStateRegisters(plan));
   tile::ReturnOp::create(builder, loc);
 
   // The second role says what the first has to write.
   OpBuilder entry(factorRole);
   SharedArrays shared(plan, entry);
   shared.allocateRings();
-  StateRole(plan, shared, body->getArguments(), numbers)
+  StateRole(plan, shared, body->getArguments(), numbers, segment)
       .emit(stateRole, tokens);
   FactorRole factors(plan, shared, body->getArguments());
   factors.emit(factorRole, tokens);
@@ -199,6 +268,7 @@ struct ConvertChunkToTilePass
     options.stages = stages;
     options.sharedBytes = sharedBytes;
     options.segments = segments;
+    options.factorRegisters = factorRegisters;
     return options;
   }
 
@@ -212,6 +282,9 @@ struct ConvertChunkToTilePass
     if (failed(plan))
       return failure();
     std::string name = definition.getSymName().str();
+    if (segments && failed(ScanProgram(*plan).build(scan, name + "_segments",
+                                                    /*summary=*/true)))
+      return failure();
     if (failed(ScanProgram(*plan).build(scan, name)))
       return failure();
     scan.erase();
@@ -228,8 +301,8 @@ struct ConvertChunkToTilePass
 } // namespace
 
 void larc::buildChunkTiles(OpPassManager &pm, const TileProgramOptions &options,
-                           int64_t chunkSize, bool wgmma) {
-  buildChunkDerivation(pm, chunkSize);
+                           const ChunkTileOptions &chunks) {
+  buildChunkDerivation(pm, chunks.size);
   ConvertChunkToTileOptions converted;
   converted.operandTypes.assign(options.operandTypes.begin(),
                                 options.operandTypes.end());
@@ -237,6 +310,8 @@ void larc::buildChunkTiles(OpPassManager &pm, const TileProgramOptions &options,
                                  options.constantTypes.end());
   converted.outputTypes.assign(options.outputTypes.begin(),
                                options.outputTypes.end());
-  converted.matrixUnit = wgmma ? "wgmma" : "mma";
+  converted.matrixUnit = chunks.wgmma ? "wgmma" : "mma";
+  converted.segments = chunks.segments;
+  converted.factorRegisters = chunks.factorRegisters;
   pm.addPass(createConvertChunkToTile(converted));
 }

@@ -294,23 +294,81 @@ MatrixPair FactorRole::getMatrix(const Recipe &recipe) {
   llvm_unreachable("a matrix that was not planned");
 }
 
-void FactorRole::writeArrays() {
+/// Whether all bounds hold, for each channel.
+Value FactorRole::joinGuards() {
+  Value all = guards.front();
+  for (Value guard : ArrayRef(guards).drop_front())
+    all = mapTo(builder.getI1Type(), {all, guard},
+                [&](OpBuilder &inner, ValueRange args) -> Value {
+                  return arith::AndIOp::create(inner, loc, args[0], args[1]);
+                });
+  return all;
+}
+
+/// What there is along `axis` (or along none) of the arrays that are written.
+void FactorRole::writeAlong(StringAttr axis) {
   for (const Matrix &matrix : matrices) {
-    if (exact && matrix.recipe.scale == Scale::Inverse)
+    if (getChannels(matrix.recipe) != axis ||
+        (exact && matrix.recipe.scale == Scale::Inverse))
       continue;
     if (exact)
       forget();
-    storeMatrix(evaluateForMatrix(matrix.recipe), getChannels(matrix.recipe),
+    storeMatrix(evaluateForMatrix(matrix.recipe), axis,
                 getMatrix(matrix.recipe));
   }
+  for (const Crossing &crossing : shared.getCrossings()) {
+    if (crossing.form != ArrayForm::Float ||
+        getChannels(crossing.recipe) != axis ||
+        (exact && crossing.recipe.scale == Scale::Inverse))
+      continue;
+    if (exact)
+      forget();
+    storeFloat(evaluate(crossing.recipe), axis,
+               getStage(crossing.memory, parity));
+  }
+}
+
+void FactorRole::writeArrays() {
+  SmallVector<StringAttr> axes;
+  auto add = [&](StringAttr axis) {
+    if (!llvm::is_contained(axes, axis))
+      axes.push_back(axis);
+  };
+  for (const Matrix &matrix : matrices)
+    add(getChannels(matrix.recipe));
   for (const Crossing &crossing : shared.getCrossings())
-    if (crossing.form == ArrayForm::Float &&
-        !(exact && crossing.recipe.scale == Scale::Inverse)) {
-      if (exact)
-        forget();
-      storeFloat(evaluate(crossing.recipe), getChannels(crossing.recipe),
-                 getStage(crossing.memory, parity));
+    if (crossing.form == ArrayForm::Float)
+      add(getChannels(crossing.recipe));
+  for (StringAttr axis : axes) {
+    if (!axis || getPasses(axis) == 1) {
+      writeAlong(axis);
+      continue;
     }
+    // The bounds of all passes.
+    Value bounded;
+    if (!exact)
+      bounded = tile::SplatOp::create(
+          builder, loc,
+          getTileType(true, false).withElementType(builder.getI1Type()),
+          arith::ConstantIntOp::create(builder, loc, 1, 1));
+    auto outer = std::move(guards);
+    guards.clear();
+    auto known = std::move(decays);
+    bool any = false;
+    bounded = forPasses(axis, bounded, [&](Value carried) {
+      decays.clear();
+      writeAlong(axis);
+      any = !guards.empty();
+      if (!carried)
+        return carried;
+      guards.push_back(carried);
+      return joinGuards();
+    });
+    decays = std::move(known);
+    guards = std::move(outer);
+    if (any && !exact)
+      guards.push_back(bounded);
+  }
   for (const ScoresForm *form : early) {
     for (Value factor : form->readerFactors)
       storeTokens(factor);
@@ -355,16 +413,10 @@ void FactorRole::emitChunk(Value first, ValueRange scalars) {
     barrier();
     scores = makeAllScores();
   } else {
-    Value bounded = guards.front();
-    for (Value guard : ArrayRef(guards).drop_front())
-      bounded =
-          mapTo(builder.getI1Type(), {bounded, guard},
-                [&](OpBuilder &inner, ValueRange args) -> Value {
-                  return arith::AndIOp::create(inner, loc, args[0], args[1]);
-                });
+    Value bounded = joinGuards();
     Value safe = tile::VoteOp::create(
         builder, loc, builder.getI1Type(), tile::VoteKind::All, bounded,
-        index(barrierId), builder.getI64IntegerAttr(ScanPlan::kWarps));
+        index(barrierId), builder.getI64IntegerAttr(warps));
     getPairTile();
     RegType type = getTileType(ScanPlan::kRows, pairs->cols, getF32(), acc());
     auto branch = scf::IfOp::create(
@@ -458,9 +510,11 @@ void FactorRole::emit(tile::RoleOp role, TokenRange range) {
   warp = tile::WarpOp::create(builder, loc);
   if (plan.usesExponentials())
     makeTriangle();
-  for (BlockArgument constant : plan.scan.getConstantArguments())
-    if (!constant.use_empty())
+  for (BlockArgument constant : plan.scan.getConstantArguments()) {
+    StringAttr axis = plan.getChannels(constant);
+    if (!constant.use_empty() && (!axis || getPasses(axis) == 1))
       tiles[constant] = loadConstant(constant);
+  }
   getPairTile();
 
   Value size = index(plan.chunk);
@@ -489,7 +543,7 @@ void FactorRole::emit(tile::RoleOp role, TokenRange range) {
   SmallVector<Value> next = loadScalars(add(first, size));
   emitChunk(first, loop.getRegionIterArgs());
 
-  constexpr auto all = 2 * ScanPlan::kWarps;
+  int64_t all = warps + ScanPlan::kStateWarps;
   tile::ArriveOp::create(builder, loc, add(parity, index(kFullBarrier)), all);
   // What the second role has done with the chunk before frees its stages.
   Value later = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ne,

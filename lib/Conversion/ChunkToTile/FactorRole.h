@@ -27,7 +27,8 @@ class FactorRole : public RoleEmitter {
 public:
   FactorRole(const ScanPlan &plan, SharedArrays &shared,
              mlir::ValueRange arguments)
-      : RoleEmitter(plan, shared, arguments, kFactorBarrier) {}
+      : RoleEmitter(plan, shared, arguments, kFactorBarrier, plan.factorWarps) {
+  }
 
   /// Fills the body of `role`.
   void emit(tile::RoleOp role, TokenRange tokens);
@@ -61,6 +62,8 @@ private:
   void planMatrices();
   void addMatrix(const Recipe &recipe, bool low);
   MatrixPair getMatrix(const Recipe &recipe);
+  mlir::Value joinGuards();
+  void writeAlong(mlir::StringAttr axis);
   void writeArrays();
   mlir::Value makeScores(const ScoresForm &form, bool exactly);
   mlir::SmallVector<mlir::Value> makeAllScores();

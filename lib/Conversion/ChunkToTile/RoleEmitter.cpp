@@ -20,9 +20,9 @@ using tile::RegType;
 using tile::SharedType;
 
 RoleEmitter::RoleEmitter(const ScanPlan &plan, SharedArrays &shared,
-                         ValueRange arguments, int64_t barrierId)
+                         ValueRange arguments, int64_t barrierId, int64_t warps)
     : plan(plan), shared(shared), arguments(arguments), barrierId(barrierId),
-      builder(plan.scan.getContext()), loc(plan.scan.getLoc()) {}
+      warps(warps), builder(plan.scan.getContext()), loc(plan.scan.getLoc()) {}
 
 //===----------------------------------------------------------------------===//
 // Numbers and types
@@ -176,7 +176,7 @@ void RoleEmitter::store(Value tile, Value memory, Value row, Value col,
 
 void RoleEmitter::barrier() {
   tile::BarrierOp::create(builder, loc, index(barrierId),
-                          builder.getI64IntegerAttr(ScanPlan::kWarps));
+                          builder.getI64IntegerAttr(warps));
 }
 
 void RoleEmitter::fence() {
@@ -184,19 +184,64 @@ void RoleEmitter::fence() {
     tile::FenceAsyncOp::create(builder, loc);
 }
 
-Value RoleEmitter::getFirstChannel(StringAttr axis) {
-  int64_t warps = plan.getWarps(axis);
-  Value number = warp;
-  if (warps < ScanPlan::kWarps)
-    number = builder.createOrFold<arith::RemUIOp>(loc, warp, index(warps));
-  return multiply(number, ScanPlan::kRows);
+int64_t RoleEmitter::getWarps(StringAttr axis) const {
+  return std::min(warps, plan.getPadded(axis) / ScanPlan::kRows);
 }
 
-void RoleEmitter::onlyWarps(int64_t warps, llvm::function_ref<void()> body) {
-  if (warps >= ScanPlan::kWarps)
+int64_t RoleEmitter::getPasses(StringAttr axis) const {
+  return plan.getPadded(axis) / ScanPlan::kRows / getWarps(axis);
+}
+
+void RoleEmitter::forgetChannels() {
+  llvm::DenseMap<Value, Value> others;
+  for (auto [value, tile] : tiles)
+    if (!plan.getChannels(value))
+      others[value] = tile;
+  tiles = std::move(others);
+}
+
+Value RoleEmitter::forPasses(StringAttr axis, Value carried,
+                             llvm::function_ref<Value(Value)> body) {
+  int64_t passes = axis ? getPasses(axis) : 1;
+  if (passes == 1)
+    return body(carried);
+  auto known = tiles;
+  forgetChannels();
+  SmallVector<Value> init;
+  if (carried)
+    init.push_back(carried);
+  auto loop =
+      scf::ForOp::create(builder, loc, index(0), index(passes), index(1), init);
+  OpBuilder::InsertionGuard guard(builder);
+  if (carried)
+    builder.setInsertionPointToStart(loop.getBody());
+  else
+    builder.setInsertionPoint(loop.getBody()->getTerminator());
+  Value outer = std::exchange(pass, loop.getInductionVar());
+  Value next = body(carried ? loop.getRegionIterArg(0) : Value());
+  if (carried)
+    scf::YieldOp::create(builder, loc, next);
+  pass = outer;
+  tiles = known;
+  return carried ? loop.getResult(0) : Value();
+}
+
+Value RoleEmitter::getFirstChannel(StringAttr axis) {
+  int64_t having = getWarps(axis);
+  Value number = warp;
+  if (having < warps)
+    number = builder.createOrFold<arith::RemUIOp>(loc, warp, index(having));
+  Value first = multiply(number, ScanPlan::kRows);
+  if (pass && getPasses(axis) > 1)
+    first = add(first, multiply(pass, having * ScanPlan::kRows));
+  return first;
+}
+
+void RoleEmitter::onlyWarps(int64_t count, llvm::function_ref<void()> body) {
+  if (count >= warps)
     return body();
   Value runs = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult,
-                                     warp, index(warps));
+                                     warp, index(count));
   auto branch = scf::IfOp::create(builder, loc, runs, /*withElseRegion=*/false);
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPoint(branch.thenBlock()->getTerminator());
@@ -263,9 +308,8 @@ static std::pair<CombineKind, double> getCombination(ReduceKind kind) {
   llvm_unreachable("an unknown way to combine");
 }
 
-/// Each warp combines its channels; what they have meets in shared memory.
-Value RoleEmitter::evaluateReduction(ReductionOpInterface op) {
-  StringAttr axis = op.getReducedAxes().front();
+/// What a warp has of a reduction in one pass.
+Value RoleEmitter::reduceOwn(ReductionOpInterface op, StringAttr axis) {
   auto [kind, neutral] = getCombination(op.getCombiner());
   Value tile;
   for (Value operand : op->getOperands()) {
@@ -286,23 +330,35 @@ Value RoleEmitter::evaluateReduction(ReductionOpInterface op) {
                                                 number(inner, fill));
                });
   }
-  Value partial =
-      tile::ReduceOp::create(builder, loc, kind, tile, Dimension::Rows);
-  auto type = cast<RegType>(partial.getType());
-  int64_t warps = plan.getWarps(axis);
+  return tile::ReduceOp::create(builder, loc, kind, tile, Dimension::Rows);
+}
+
+/// Each warp combines its channels; what they have meets in shared memory.
+Value RoleEmitter::evaluateReduction(ReductionOpInterface op) {
+  StringAttr axis = op.getReducedAxes().front();
+  CombineKind kind = getCombination(op.getCombiner()).first;
+  int64_t having = getWarps(axis), passes = getPasses(axis);
   Value &memory = partials[op];
-  if (!memory)
-    memory = shared.allocate(ScanPlan::kWarps, type.getCols());
-  onlyWarps(warps, [&] { store(partial, memory, warp, index(0)); });
+  RegType type;
+  forPasses(axis, Value(), [&](Value) {
+    Value partial = reduceOwn(op, axis);
+    type = cast<RegType>(partial.getType());
+    if (!memory)
+      memory = shared.allocate(having * passes, type.getCols());
+    Value row = passes > 1 ? add(warp, multiply(pass, having)) : warp;
+    onlyWarps(having, [&] { store(partial, memory, row, index(0)); });
+    return Value();
+  });
   barrier();
   // Every lane reads what the warps have of its own columns.
   SmallVector<int64_t> registers(type.getLayout().getRegisters());
-  for (int64_t row = 1; row < warps; row *= 2)
+  for (int64_t row = 1; row < having * passes; row *= 2)
     registers.append({row, 0});
   auto layout = LayoutAttr::get(builder.getContext(),
                                 type.getLayout().getLanes(), registers);
-  Value all = load(memory, index(0), index(0),
-                   getTileType(warps, type.getCols(), getF32(), layout));
+  Value all =
+      load(memory, index(0), index(0),
+           getTileType(having * passes, type.getCols(), getF32(), layout));
   return tile::ReduceOp::create(builder, loc, kind, all, Dimension::Rows);
 }
 
@@ -412,7 +468,7 @@ void RoleEmitter::storeMatrix(Value tile, StringAttr axis, MatrixPair memory) {
     });
     low = convert(low, getMatrixType());
   }
-  onlyWarps(plan.getWarps(axis), [&] {
+  onlyWarps(getWarps(axis), [&] {
     store(high, memory.high, index(0), first, /*transposed=*/true);
     if (low)
       store(low, memory.low, index(0), first, /*transposed=*/true);
@@ -423,7 +479,7 @@ void RoleEmitter::storeFloat(Value tile, StringAttr axis, Value memory) {
   auto type = cast<SharedType>(memory.getType());
   bool hasTokens = axis ? type.getRows() > 1 : type.getCols() > 1;
   tile = expand(tile, axis != nullptr, hasTokens);
-  onlyWarps(axis ? plan.getWarps(axis) : 1, [&] {
+  onlyWarps(axis ? getWarps(axis) : 1, [&] {
     if (axis && hasTokens)
       store(tile, memory, getFirstChannel(axis), index(0));
     else

@@ -65,6 +65,7 @@ public:
 private:
   tile::SharedType getType(const Recipe &recipe, ArrayForm form,
                            int64_t stages) const;
+  void removeUnusedRings();
 
   const ScanPlan &plan;
   mlir::OpBuilder entry;
@@ -92,7 +93,7 @@ mlir::Value differInHalf(mlir::OpBuilder &builder, mlir::Location loc,
 class RoleEmitter {
 public:
   RoleEmitter(const ScanPlan &plan, SharedArrays &shared,
-              mlir::ValueRange arguments, int64_t barrierId);
+              mlir::ValueRange arguments, int64_t barrierId, int64_t warps);
   virtual ~RoleEmitter() = default;
 
 protected:
@@ -137,7 +138,17 @@ protected:
   // Warps.
   void barrier();
   void fence();
-  /// The first channel of `axis` that the warp has.
+  /// How many warps have different channels of an axis, and how many passes it
+  /// takes them to do all.
+  int64_t getWarps(mlir::StringAttr axis) const;
+  int64_t getPasses(mlir::StringAttr axis) const;
+  /// Emits `body` for each pass over an axis, in a loop where there are several
+  /// that carries `carried` (which may be null) through what `body` returns.
+  /// What is known of channels is that of one pass.
+  mlir::Value forPasses(mlir::StringAttr axis, mlir::Value carried,
+                        llvm::function_ref<mlir::Value(mlir::Value)> body);
+  void forgetChannels();
+  /// The first channel of `axis` that the warp has in this pass.
   mlir::Value getFirstChannel(mlir::StringAttr axis);
   /// Emits `body` for the first `warps` warps.
   void onlyWarps(int64_t warps, llvm::function_ref<void()> body);
@@ -147,6 +158,7 @@ protected:
   mlir::Value evaluate(mlir::Value value);
   virtual mlir::Value evaluateLeaf(mlir::Value value) = 0;
   mlir::Value evaluateElementwise(ElementwiseOpInterface op);
+  mlir::Value reduceOwn(ReductionOpInterface op, mlir::StringAttr axis);
   mlir::Value evaluateReduction(ReductionOpInterface op);
   /// The tile of a chunk of an operand that lies in shared memory.
   mlir::Value loadOperand(unsigned operand);
@@ -206,7 +218,8 @@ protected:
   const ScanPlan &plan;
   SharedArrays &shared;
   mlir::ValueRange arguments; ///< of the program
-  int64_t barrierId;
+  int64_t barrierId, warps;
+  mlir::Value pass; ///< null outside loops over passes
   mlir::OpBuilder builder;
   mlir::Location loc;
   mlir::Value warp;

@@ -369,6 +369,10 @@ LogicalResult ScanPlan::planStates() {
   return success();
 }
 
+/// Several states leave few registers to all else: then the first role does
+/// with half the warps.
+void ScanPlan::chooseFactorWarps() { factorWarps = states.size() > 1 ? 4 : 8; }
+
 FailureOr<ScanPlan> ScanPlan::create(chunk::ScanOp scan,
                                      RecurrenceOp definition,
                                      ScanTileOptions options) {
@@ -394,5 +398,6 @@ FailureOr<ScanPlan> ScanPlan::create(chunk::ScanOp scan,
   if (failed(plan.checkAxes()) || failed(plan.classify()) ||
       failed(plan.planStates()))
     return failure();
+  plan.chooseFactorWarps();
   return plan;
 }

@@ -27,6 +27,7 @@ struct ScanTileOptions {
   int64_t stages = 0;
   int64_t sharedBytes = 0;
   bool segments = false;
+  int64_t factorRegisters = 0; ///< 0: by rule
 };
 
 /// What a value is multiplied by: products of a decay's factors over tokens of
@@ -100,9 +101,9 @@ struct StateForm {
 /// that have no such program.
 class ScanPlan {
 public:
-  static constexpr int64_t kWarps = 8; ///< of each role
-  static constexpr int64_t kRows = 16; ///< of a warp's tile
-  static constexpr int64_t kMostChannels = kWarps * kRows;
+  static constexpr int64_t kStateWarps = 8; ///< of the second role
+  static constexpr int64_t kRows = 16;      ///< of a warp's tile
+  static constexpr int64_t kMostChannels = kStateWarps * kRows;
 
   static mlir::FailureOr<ScanPlan>
   create(chunk::ScanOp scan, RecurrenceOp definition, ScanTileOptions options);
@@ -113,6 +114,7 @@ public:
   ScanTileOptions options;
   mlir::StringAttr token;
   int64_t chunk = 0;
+  int64_t factorWarps = 8; ///< of the first role
   llvm::SmallVector<StateForm> states;
   /// In the order of the scan.
   std::map<mlir::Operation *, ScoresForm> scores;
@@ -129,10 +131,6 @@ public:
   /// The channels of an axis in shared memory and in all warps' tiles: 64 or
   /// 128.
   int64_t getPadded(mlir::StringAttr axis) const;
-  /// How many warps it takes to have them all.
-  int64_t getWarps(mlir::StringAttr axis) const {
-    return getPadded(axis) / kRows;
-  }
   /// Whether `value` depends on a state: the second role computes it.
   bool isLate(mlir::Value value) const { return late.contains(value); }
   /// The operand that `value` is, if it lies in shared memory as it came.
@@ -145,6 +143,7 @@ public:
 
 private:
   ScanPlan() = default;
+  void chooseFactorWarps();
   mlir::LogicalResult checkAxes();
   mlir::LogicalResult classify();
   mlir::LogicalResult classifyOperation(mlir::Operation *op);

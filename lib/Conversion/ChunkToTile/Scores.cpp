@@ -19,22 +19,21 @@ using tile::LayoutAttr;
 using tile::RegType;
 
 /// Columns of the warps' tiles, if all together have the chunk's pairs.
-static int64_t getPairCols(int64_t chunk) {
-  return std::max<int64_t>(8, chunk * chunk /
-                                  (ScanPlan::kRows * ScanPlan::kWarps));
+static int64_t getPairCols(int64_t chunk, int64_t warps) {
+  return std::max<int64_t>(8, chunk * chunk / (ScanPlan::kRows * warps));
 }
 
 const RoleEmitter::PairTile &RoleEmitter::getPairTile() {
   if (pairs)
     return *pairs;
   PairTile tile;
-  tile.cols = getPairCols(plan.chunk);
+  tile.cols = getPairCols(plan.chunk, warps);
   int64_t across = plan.chunk / tile.cols;
   int64_t down = plan.chunk / ScanPlan::kRows;
   tile.warps = across * down;
   Value inRow = builder.createOrFold<arith::RemUIOp>(loc, warp, index(across));
   Value line = builder.createOrFold<arith::DivUIOp>(loc, warp, index(across));
-  if (tile.warps < ScanPlan::kWarps)
+  if (tile.warps < warps)
     line = builder.createOrFold<arith::RemUIOp>(loc, line, index(down));
   tile.row = multiply(line, ScanPlan::kRows);
   tile.col = multiply(inRow, tile.cols);
@@ -66,8 +65,9 @@ Value RoleEmitter::multiplyPairs(MatrixPair reader, MatrixPair writer,
     Value col = index(k);
     Value left = load(reader.high, pair.row, col, lhs);
     Value right = load(writer.high, pair.col, col, rhs, /*transposed=*/true);
-    bool alone = !reader.low && !writer.low;
-    multiplyInto(sums[alone && k / step % 2 == 1 ? 1 : 0], left, right);
+    // Few columns are few sums, each of which waits for the one before.
+    bool byTurns = !reader.low && !writer.low && pair.cols <= 16;
+    multiplyInto(sums[byTurns && k / step % 2 == 1 ? 1 : 0], left, right);
     if (reader.low)
       multiplyInto(sums[1], load(reader.low, pair.row, col, lhs), right);
     if (writer.low)
@@ -111,7 +111,7 @@ void RoleEmitter::storeScalarDecay(const ScoresForm &form) {
   Value factors = evaluateFactors(form.scalarDecay);
   for (int64_t level = 0; level < levels; ++level) {
     Value runs = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
-                                       warp, index(level));
+                                       warp, index(level % warps));
     auto branch =
         scf::IfOp::create(builder, loc, runs, /*withElseRegion=*/false);
     OpBuilder::InsertionGuard guard(builder);
@@ -203,6 +203,8 @@ Value RoleEmitter::exactPairs(const ScoresForm &form, MatrixPair temporary) {
     int64_t half = int64_t(1) << std::max<int64_t>(level, 0);
     auto scaled = [&](Value value, bool toBoundary) {
       forget();
+      if (pass)
+        forgetChannels();
       Value tile = evaluate(value);
       if (level < 0)
         return tile;
@@ -210,8 +212,11 @@ Value RoleEmitter::exactPairs(const ScoresForm &form, MatrixPair temporary) {
                                     toBoundary, form.inclusive));
     };
     barrier();
-    storeMatrix(scaled(form.reader.value, false), axis, {temporary.high, {}});
-    storeMatrix(scaled(form.writer.value, true), axis, {temporary.low, {}});
+    forPasses(axis, Value(), [&](Value) {
+      storeMatrix(scaled(form.reader.value, false), axis, {temporary.high, {}});
+      storeMatrix(scaled(form.writer.value, true), axis, {temporary.low, {}});
+      return Value();
+    });
     barrier();
     Value part = multiplyPairs({temporary.high, {}}, {temporary.low, {}}, axis);
     total = map(

@@ -101,14 +101,41 @@ void SharedArrays::allocateRings() {
   stagesAhead = arith::ConstantIndexOp::create(entry, loc, kMostStages - 1);
 }
 
+/// What no warp reads is not copied.
+void SharedArrays::removeUnusedRings() {
+  for (Value &ring : rings) {
+    if (!ring)
+      continue;
+    auto isCopied = [](Operation *stage) {
+      return llvm::all_of(stage->getUsers(), [](Operation *user) {
+        return isa<tile::CopyAsyncOp>(user);
+      });
+    };
+    if (!llvm::all_of(ring.getUsers(), isCopied))
+      continue;
+    auto type = cast<SharedType>(ring.getType());
+    ringBytes -= static_cast<int64_t>(llvm::alignTo(type.getBytes(), 1024));
+    for (Operation *user : llvm::make_early_inc_range(ring.getUsers())) {
+      for (Operation *copy : llvm::make_early_inc_range(user->getUsers()))
+        copy->erase();
+      user->erase();
+    }
+    ring.getDefiningOp()->erase();
+    ring = Value();
+  }
+}
+
 LogicalResult SharedArrays::chooseStages(int64_t &chosen) {
+  removeUnusedRings();
   int64_t limit = plan.options.sharedBytes;
   chosen = plan.options.stages;
   if (chosen == 0)
     chosen =
         ringBytes == 0 ? 2 : std::min(kMostStages, (limit - bytes) / ringBytes);
-  int64_t all = bytes + std::max<int64_t>(chosen, 2) * ringBytes;
-  if (chosen < 2 || all > limit) {
+  // One chunk that is worked on and one that is on its way.
+  constexpr int64_t least = 2;
+  int64_t all = bytes + std::max(chosen, least) * ringBytes;
+  if (chosen < least || all > limit) {
     chunk::ScanOp scan = plan.scan;
     return scan.emitError("needs ")
            << all << " bytes of shared memory: expected at most " << limit;

@@ -42,7 +42,7 @@ void StateRole::storeState(const StateForm &state, unsigned number,
   Value first = getFirstChannel(state.rows);
   tile =
       convert(tile, cast<tile::GlobalType>(memory.getType()).getElementType());
-  onlyWarps(plan.getWarps(state.rows), [&] {
+  onlyWarps(getWarps(state.rows), [&] {
     if (state.transposed)
       store(tile, memory, index(0), first, true,
             index(plan.getSize(state.cols)));
@@ -82,7 +82,7 @@ void StateRole::storeOutput(unsigned number, Value value, Value first) {
         SharedType::get(builder.getContext(), plan.chunk, plan.getPadded(axis),
                         element, is16Bit ? 128 : 0, is16Bit ? 0 : 4, 1));
   Value channel = getFirstChannel(axis);
-  onlyWarps(plan.getWarps(axis), [&] {
+  onlyWarps(getWarps(axis), [&] {
     store(tile, staging, index(0), channel, true);
     RegType type = getTileType(plan.chunk, ScanPlan::kRows, element,
                                getRowLayout(element));
@@ -187,11 +187,23 @@ Value StateRole::getLeft(const Recipe &recipe) {
 // Reads
 //===----------------------------------------------------------------------===//
 
+Value StateRole::getStateLeft(unsigned state) {
+  Value &left = stateLefts[state];
+  if (!left) {
+    int64_t cols = cast<RegType>(states[state].getType()).getCols();
+    left = convert(states[state],
+                   getTileType(ScanPlan::kRows, cols, getMatrixType(),
+                               LayoutAttr::getLhs(builder.getContext())));
+  }
+  return left;
+}
+
 void StateRole::startRead(const ReadForm &read) {
+  Value left = getStateLeft(read.state);
   Value rhs = getMatrix(read.reader);
   Value zeros = splat(0, getTileType(true, true));
   beginGroup();
-  Running product = multiplyLarge(zeros, stateLefts[read.state], rhs, true);
+  Running product = multiplyLarge(zeros, left, rhs, true);
   endGroup(product);
   running[ContractOp(read.op)] = product;
 }
@@ -222,16 +234,20 @@ void StateRole::startMix(MixOp op) {
   Value left =
       getLeft({op.getValues(), decay ? Scale::Inverse : Scale::None, decay});
   Running product;
-  Value rhs;
-  if (read)
+  Value reading, rhs;
+  if (read) {
+    reading = getStateLeft(read->state);
     rhs = getMatrix(read->reader);
+  }
   product.accumulators = op.getInit() && !decay && !read
                              ? expand(evaluate(op.getInit()), true, true)
                              : splat(0, getTileType(true, true));
   beginGroup();
-  if (read)
-    product =
-        multiplyLarge(product.accumulators, stateLefts[read->state], rhs, true);
+  if (read) {
+    running[read->op] = {};
+    product = multiplyLarge(product.accumulators, getStateLeft(read->state),
+                            rhs, true);
+  }
   product = multiplyLarge(product.accumulators, left, scores, true);
   endGroup(product);
   running[op] = product;
@@ -323,7 +339,7 @@ Value StateRole::isExact() {
                    });
   exactFlag = tile::VoteOp::create(builder, loc, builder.getI1Type(),
                                    tile::VoteKind::Any, is, index(barrierId),
-                                   builder.getI64IntegerAttr(ScanPlan::kWarps));
+                                   builder.getI64IntegerAttr(warps));
   return exactFlag;
 }
 
@@ -420,7 +436,12 @@ Value StateRole::evaluateLeaf(Value value) {
 // Updates
 //===----------------------------------------------------------------------===//
 
-bool StateRole::canUpdate(UpdateOp op) const {
+/// A state changes once all of its reads have begun.
+bool StateRole::canUpdate(unsigned state) const {
+  UpdateOp op = plan.states[state].update;
+  for (const auto &[read, form] : plan.reads)
+    if (form.state == state && !running.contains(read))
+      return false;
   return llvm::none_of(op->getOperands().drop_front(),
                        [&](Value value) { return plan.isLate(value); });
 }
@@ -437,11 +458,24 @@ Value StateRole::loadVector(Value value, bool alongRows) {
                           acc().getSlice(Dimension::Cols)));
 }
 
-StateRole::Running StateRole::update(const StateForm &state, Value tile) {
+StateRole::StateDecay StateRole::loadDecay(const StateForm &state) {
+  StateDecay decay;
+  for (Value factor : state.update.getDecays()) {
+    bool alongCols = plan.getChannels(factor) == state.cols;
+    Value tile = loadVector(factor, !alongCols);
+    Value &all = alongCols ? decay.cols : decay.rows;
+    all = all ? product(all, tile) : tile;
+  }
+  return decay;
+}
+
+StateRole::Running StateRole::update(unsigned number, const StateDecay &decay) {
+  const StateForm &state = plan.states[number];
   UpdateOp op = state.update;
-  for (Value decay : op.getDecays())
-    tile =
-        product(tile, loadVector(decay, plan.getChannels(decay) == state.rows));
+  Value tile = states[number];
+  for (Value factor : {decay.rows, decay.cols})
+    if (factor)
+      tile = product(tile, factor);
   SmallVector<std::pair<Value, Value>> pairs;
   for (auto [key, value] : llvm::zip_equal(op.getKeys(), op.getValues())) {
     bool valueInRows = plan.getChannels(value) == state.rows;
@@ -461,10 +495,7 @@ StateRole::Running StateRole::update(const StateForm &state, Value tile) {
 // The role
 //===----------------------------------------------------------------------===//
 
-void StateRole::emitChunk(Value first, ValueRange states,
-                          SmallVectorImpl<Value> &next) {
-  chunk::ScanOp scan = plan.scan;
-  auto outer = tiles;
+void StateRole::beginChunk() {
   kept = tiles;
   running.clear();
   lefts.clear();
@@ -472,14 +503,20 @@ void StateRole::emitChunk(Value first, ValueRange states,
   scoresMade.clear();
   exactFlag = Value();
   groups = finished = 0;
+}
 
+void StateRole::emitChunk(Value first, SmallVectorImpl<Value> &next) {
+  chunk::ScanOp scan = plan.scan;
+  auto outer = tiles;
+  beginChunk();
   // All that waits for nothing but the first role is started first.
   for (MixOp mix : scan.getOps<MixOp>()) {
     const ReadForm *read = getContinued(plan, mix);
-    if (canStart(mix) && (!read || isEarly(read->reader)))
-      startMix(mix);
     if (read)
-      continued.insert(ContractOp(read->op));
+      continued.insert(read->op);
+    if (!canStart(mix) || (read && !isEarly(read->reader)))
+      continue;
+    startMix(mix);
   }
   for (ContractOp contract : scan.getOps<ContractOp>()) {
     auto it = plan.reads.find(contract);
@@ -489,16 +526,16 @@ void StateRole::emitChunk(Value first, ValueRange states,
   }
   SmallVector<Running> updates(plan.states.size());
   for (auto [i, state] : llvm::enumerate(plan.states))
-    if (canUpdate(state.update))
-      updates[i] = update(state, states[i]);
+    if (canUpdate(static_cast<unsigned>(i)))
+      updates[i] = update(static_cast<unsigned>(i), loadDecay(state));
 
   ValueRange yielded = scan.getYield().getValues();
   for (auto [i, output] :
        llvm::enumerate(yielded.drop_front(plan.states.size())))
     storeOutput(static_cast<unsigned>(i), output, first);
   for (auto [i, state] : llvm::enumerate(plan.states))
-    if (!canUpdate(state.update))
-      updates[i] = update(state, states[i]);
+    if (!updates[i].accumulators)
+      updates[i] = update(static_cast<unsigned>(i), loadDecay(state));
   for (const Running &product : updates)
     next.push_back(finish(product));
   tiles = outer;
@@ -515,13 +552,26 @@ void StateRole::emit(tile::RoleOp role, TokenRange range) {
     if (!constant.use_empty())
       tiles[constant] = loadConstant(constant);
   getPairTile();
-  SmallVector<Value> states;
+  SmallVector<Value> initial;
   for (auto [i, state] : llvm::enumerate(plan.states))
-    states.push_back(loadState(state, static_cast<unsigned>(i)));
+    initial.push_back(segment ? loadFirst(state, static_cast<unsigned>(i))
+                              : loadState(state, static_cast<unsigned>(i)));
+  // In place, warps write what others have read too.
+  if (llvm::any_of(plan.states, [&](const StateForm &state) {
+        return getWarps(state.rows) < warps;
+      }))
+    barrier();
+  if (isSummary())
+    for (const StateForm &state : plan.states) {
+      StateDecay ones = makeOnes(state);
+      for (Value factor : {ones.rows, ones.cols})
+        if (factor)
+          initial.push_back(factor);
+    }
 
   Value size = index(plan.chunk);
   auto loop =
-      scf::ForOp::create(builder, loc, tokens.first, tokens.end, size, states);
+      scf::ForOp::create(builder, loc, tokens.first, tokens.end, size, initial);
   {
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPointToStart(loop.getBody());
@@ -535,21 +585,49 @@ void StateRole::emit(tile::RoleOp role, TokenRange range) {
     if (plan.options.wgmma)
       tile::WgmmaWaitOp::create(builder, loc, ValueRange(),
                                 builder.getI64IntegerAttr(0));
-    stateLefts.clear();
-    for (Value state : loop.getRegionIterArgs())
-      stateLefts.push_back(convert(
-          state,
-          getTileType(ScanPlan::kRows, cast<RegType>(state.getType()).getCols(),
-                      getMatrixType(),
-                      LayoutAttr::getLhs(builder.getContext()))));
-    constexpr auto all = 2 * ScanPlan::kWarps;
+    ValueRange carried = loop.getRegionIterArgs();
+    states.assign(carried.begin(), carried.begin() + plan.states.size());
+    stateLefts.assign(plan.states.size(), Value());
+    // What is read first is ready before the first role is.
+    for (const auto &[op, read] : plan.reads)
+      if (isEarly(read.reader) && !isSummary())
+        getStateLeft(read.state);
+    int64_t all = plan.factorWarps + warps;
     tile::BarrierOp::create(builder, loc, add(parity, index(kFullBarrier)),
                             builder.getI64IntegerAttr(all));
     SmallVector<Value> next;
-    emitChunk(first, loop.getRegionIterArgs(), next);
+    if (isSummary())
+      emitSummaryChunk(carried.drop_front(plan.states.size()), next);
+    else
+      emitChunk(first, next);
     tile::ArriveOp::create(builder, loc, add(parity, index(kFreeBarrier)), all);
     scf::YieldOp::create(builder, loc, next);
   }
-  for (auto [i, state] : llvm::enumerate(plan.states))
-    storeState(state, static_cast<unsigned>(i), loop.getResult(i));
+  ValueRange results = loop.getResults();
+  if (isSummary()) {
+    ValueRange decays = results.drop_front(plan.states.size());
+    for (auto [i, state] : llvm::enumerate(plan.states)) {
+      StateDecay decay = makeOnes(state);
+      for (Value *factor : {&decay.rows, &decay.cols}) {
+        if (!*factor)
+          continue;
+        *factor = decays.front();
+        decays = decays.drop_front();
+      }
+      storeRecord(static_cast<unsigned>(i), results[i], decay);
+    }
+    return;
+  }
+  auto storeStates = [&] {
+    for (auto [i, state] : llvm::enumerate(plan.states))
+      storeState(state, static_cast<unsigned>(i), results[i]);
+  };
+  if (!segment)
+    return storeStates();
+  Value isLast = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
+                                       segment->number, segment->last);
+  auto branch =
+      scf::IfOp::create(builder, loc, isLast, /*withElseRegion=*/false);
+  builder.setInsertionPoint(branch.thenBlock()->getTerminator());
+  storeStates();
 }

@@ -15,17 +15,30 @@ namespace larc {
 
 /// The numbers of a program's arguments.
 struct ArgumentNumbers {
-  unsigned outputs = 0, initials = 0, finals = 0;
+  unsigned outputs = 0, initials = 0, finals = 0, scratch = 0;
 };
+
+/// The segment of its sequence that a block does.
+struct SegmentRange {
+  mlir::Value number, count, last; ///< index; last is count - 1
+  /// Whether the block finds out what the segment does to a state of zeros,
+  /// instead of doing it.
+  bool isSummary = false;
+};
+
+/// The rows of what a segment leaves in memory for those after it.
+int64_t getRecordRows(const ScanPlan &plan);
 
 /// The second role: holds the states, computes what depends on them, and
 /// writes outputs.
 class StateRole : public RoleEmitter {
 public:
   StateRole(const ScanPlan &plan, SharedArrays &shared,
-            mlir::ValueRange arguments, ArgumentNumbers numbers)
-      : RoleEmitter(plan, shared, arguments, kStateBarrier),
-        argumentNumbers(numbers) {}
+            mlir::ValueRange arguments, ArgumentNumbers numbers,
+            const SegmentRange *segment)
+      : RoleEmitter(plan, shared, arguments, kStateBarrier,
+                    ScanPlan::kStateWarps),
+        argumentNumbers(numbers), segment(segment) {}
 
   void emit(tile::RoleOp role, TokenRange tokens);
 
@@ -40,8 +53,13 @@ private:
     int64_t group = 0;
   };
 
-  void emitChunk(mlir::Value first, mlir::ValueRange states,
-                 llvm::SmallVectorImpl<mlir::Value> &next);
+  /// What a state is multiplied by: a value for each row, and each column; null
+  /// where there is none.
+  struct StateDecay {
+    mlir::Value rows, cols;
+  };
+
+  void emitChunk(mlir::Value first, llvm::SmallVectorImpl<mlir::Value> &next);
   /// Whether the second role computes `value` from operands itself.
   bool isRecomputed(mlir::Value value) const;
   mlir::Value loadState(const StateForm &state, unsigned number);
@@ -69,15 +87,30 @@ private:
                      llvm::function_ref<mlir::Value()> body,
                      mlir::Value otherwise);
   mlir::Value exactMix(chunk::MixOp op, mlir::Value scores);
-  bool canUpdate(chunk::UpdateOp op) const;
-  Running update(const StateForm &state, mlir::Value tile);
+  bool canUpdate(unsigned state) const;
+  mlir::Value getStateLeft(unsigned state);
+  Running update(unsigned state, const StateDecay &decay);
+  StateDecay loadDecay(const StateForm &state);
+  void beginChunk();
+  void emitSummaryChunk(mlir::ValueRange carried,
+                        llvm::SmallVectorImpl<mlir::Value> &next);
+  bool isSummary() const { return segment && segment->isSummary; }
+
+  // Segments.
+  mlir::Value loadFirst(const StateForm &state, unsigned number);
+  mlir::Value loadComposed(const StateForm &state, unsigned number);
+  mlir::Value getRecord(mlir::Value segmentNumber, unsigned state, int64_t row);
+  StateDecay makeOnes(const StateForm &state);
+  void storeRecord(unsigned number, mlir::Value tile, const StateDecay &decay);
   /// Whether the chunk's decays are to be products of factors.
   mlir::Value isExact();
   mlir::Value loadVector(mlir::Value value, bool alongRows);
 
   ArgumentNumbers argumentNumbers;
+  const SegmentRange *segment; ///< null where there are none
   TokenRange tokens;
-  llvm::SmallVector<mlir::Value> stateLefts;
+  /// The chunk's states, and as left operands where they are read.
+  llvm::SmallVector<mlir::Value> states, stateLefts;
   llvm::DenseMap<mlir::Operation *, Running> running;
   /// Reads that a mix went on with.
   llvm::DenseSet<mlir::Operation *> continued;

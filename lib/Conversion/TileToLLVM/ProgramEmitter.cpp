@@ -71,6 +71,10 @@ Value ProgramEmitter::i32(int64_t number) {
   return arith::ConstantIntOp::create(builder, loc, number, 32);
 }
 
+Value ProgramEmitter::i64(int64_t number) {
+  return arith::ConstantIntOp::create(builder, loc, number, 64);
+}
+
 Value ProgramEmitter::add(Value lhs, Value rhs) {
   return builder.createOrFold<arith::AddIOp>(loc, lhs, rhs);
 }
@@ -175,6 +179,14 @@ Value ProgramEmitter::loadListed(Value list, Value at, Value otherwise) {
   return loaded.getResult(0);
 }
 
+/// The arguments that are tensors: scratch comes last, and has one pointer.
+static unsigned countTensors(ProgramOp program) {
+  unsigned count = 0;
+  for (unsigned i = 0; i < program.getNumArguments(); ++i)
+    count += program.getArgumentKind(i) != ArgumentKind::Scratch;
+  return count;
+}
+
 /// Sets what the block sees of each tensor, from the kernel's parameters.
 void ProgramEmitter::bindArguments(Block &entry) {
   Type i64 = builder.getI64Type(), i32Type = builder.getI32Type();
@@ -196,7 +208,8 @@ void ProgramEmitter::bindArguments(Block &entry) {
   segment = index(0);
   segments = index(1);
   if (program.isSegmented()) {
-    Value count = entry.getArguments().back();
+    Value count = entry.getArgument(
+        kCommonParameters + kParametersPerArgument * countTensors(program));
     segments = toIndex(count);
     segment = toIndex(arith::RemUIOp::create(builder, loc, rest, count));
     rest = arith::DivUIOp::create(builder, loc, rest, count);
@@ -249,7 +262,11 @@ void ProgramEmitter::bindArguments(Block &entry) {
   builder.setInsertionPointToStart(guard.thenBlock());
   Value slot64 = extend(slot);
 
-  place = {head, sequence64, slot64, firstToken};
+  Value numbered = arith::AddIOp::create(
+      builder, loc,
+      arith::MulIOp::create(builder, loc, sequence64, extend(heads)),
+      extend(head));
+  place = {head, sequence64, slot64, firstToken, numbered};
 }
 
 /// Computed where it is used: an address that is kept from the start of the
@@ -259,6 +276,21 @@ void ProgramEmitter::bindGlobal(Value memory) {
     return;
   auto argument = cast<BlockArgument>(memory);
   unsigned number = argument.getArgNumber();
+  Type global = LLVM::LLVMPointerType::get(builder.getContext(), 1);
+  auto type = cast<GlobalType>(argument.getType());
+  ArgumentKind kind = program.getArgumentKind(number);
+  if (kind == ArgumentKind::Scratch) {
+    // A record for each segment, of each sequence and head.
+    Value records =
+        arith::MulIOp::create(builder, loc, place.numbered, toI64(segments));
+    Value offset = arith::MulIOp::create(builder, loc, records,
+                                         i64(type.getRows() * type.getCols()));
+    Value start = LLVM::GEPOp::create(
+        builder, loc, global, type.getElementType(),
+        kernelEntry->getArguments().back(), ArrayRef<LLVM::GEPArg>{offset});
+    globals[memory] = {start, i64(type.getCols())};
+    return;
+  }
   unsigned first = kCommonParameters + number * kParametersPerArgument;
   Value base = kernelEntry->getArgument(first);
   Value sequenceStride = kernelEntry->getArgument(first + 1);
@@ -268,7 +300,6 @@ void ProgramEmitter::bindGlobal(Value memory) {
   auto scale = [&](Value count, Value stride) -> Value {
     return arith::MulIOp::create(builder, loc, count, stride);
   };
-  ArgumentKind kind = program.getArgumentKind(number);
   // Heads share nothing but operands; a division is slow where little else is.
   Value own = place.head;
   if (kind == ArgumentKind::Operand)
@@ -281,15 +312,11 @@ void ProgramEmitter::bindGlobal(Value memory) {
         builder, loc, scale(place.sequence, sequenceStride),
         scale(place.firstToken, rowStride));
     offset = arith::AddIOp::create(builder, loc, offset, inSequence);
-  } else if (kind == ArgumentKind::Scratch) {
-    offset = arith::AddIOp::create(builder, loc, offset,
-                                   scale(place.sequence, sequenceStride));
   } else if (kind != ArgumentKind::Constant) {
     offset = arith::AddIOp::create(builder, loc, offset,
                                    scale(place.slot, sequenceStride));
   }
-  Type global = LLVM::LLVMPointerType::get(builder.getContext(), 1);
-  Type element = cast<GlobalType>(argument.getType()).getElementType();
+  Type element = type.getElementType();
   Value start = LLVM::GEPOp::create(builder, loc, global, element, base,
                                     ArrayRef<LLVM::GEPArg>{offset});
   globals[memory] = {start, rowStride};
@@ -303,10 +330,10 @@ FailureOr<LLVM::LLVMFuncOp> ProgramEmitter::emit(LLVM::GlobalOp shared) {
   Type i64 = builder.getI64Type();
   SmallVector<Type> parameters = {pointer, pointer, pointer, i64,
                                   builder.getI32Type()};
-  for (size_t i = 0; i < program.getArgumentTypes().size(); ++i)
+  for (unsigned i = 0; i < countTensors(program); ++i)
     parameters.append({pointer, i64, i64, i64, builder.getI32Type()});
   if (program.isSegmented())
-    parameters.push_back(builder.getI32Type());
+    parameters.append({builder.getI32Type(), pointer});
   auto type =
       LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(context), parameters);
   auto kernel =
@@ -415,8 +442,10 @@ LogicalResult ProgramEmitter::emitIf(scf::IfOp branch) {
       builder.setInsertionPointToStart(&to.front());
     else
       builder.setInsertionPoint(to.front().getTerminator());
+    // What branches that are long enough to meet in need is their own.
     Value outerLane = lane;
-    if (inRole)
+    bool isLong = !from->front().getOps<BarrierOp>().empty();
+    if (inRole && isLong)
       lane = arith::AndIOp::create(builder, loc, readThread(), index(31));
     LogicalResult result = emitBlock(from->front());
     lane = outerLane;

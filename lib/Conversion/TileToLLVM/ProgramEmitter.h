@@ -139,6 +139,7 @@ private:
   mlir::Value add(mlir::Value lhs, mlir::Value rhs);
   mlir::Value multiply(mlir::Value lhs, int64_t rhs);
   mlir::Value toI32(mlir::Value index);
+  mlir::Value i64(int64_t number);
   mlir::Value toI64(mlir::Value index);
   /// Inline assembly; no results, one, or (as a struct) several.
   Values assembly(llvm::StringRef text, llvm::StringRef constraints,
@@ -157,9 +158,10 @@ private:
   /// Of the operation that is being emitted.
   llvm::DenseMap<mlir::Value, GlobalMatrix> globals;
   mlir::Block *kernelEntry = nullptr;
-  /// The block's head (i32), sequence, slot and first token (i64).
+  /// The block's head (i32), sequence, slot, first token, and number among all
+  /// sequences and heads (i64).
   struct {
-    mlir::Value head, sequence, slot, firstToken;
+    mlir::Value head, sequence, slot, firstToken, numbered;
   } place;
   mlir::Value lane; // index
   /// The number of the warp, and of the thread, in its role; how many warps the

@@ -18,9 +18,12 @@ using namespace mlir;
 using namespace larc;
 
 /// The numbers of tokens that chunks of kernels may have, the best first.
-static constexpr int64_t chunkSizes[] = {64, 32, 16};
+static constexpr int64_t chunkSizes[] = {32, 16};
 /// Shorter sequences are done before the first chunk would be.
 static constexpr int64_t leastTokensOfChunks = 16;
+/// A segment's start composes the states of those before it, which is to be
+/// little beside its own tokens.
+static constexpr int64_t leastTokensOfSegments = 256;
 
 static constexpr unsigned hopper = 90;
 
@@ -90,6 +93,8 @@ namespace {
 struct FormChoice {
   larc_form form;
   int64_t chunkSize = 0;
+  /// Of a lane of the warps that prepare chunks; 0: the usual number.
+  int64_t factorRegisters = 0;
 };
 
 /// Compiles one form of a recurrence, step by step.
@@ -174,20 +179,36 @@ LogicalResult FormCompiler::makeTiles() {
   TimingScope tiles = scope.nest("MakeTilePrograms");
   pm.enableTiming(tiles);
   // Products of warp groups are Hopper's own.
-  if (hasChunks)
-    buildChunkTiles(pm, makeTileOptions(options), choice.chunkSize,
-                    /*wgmma=*/options.computeCapability == hopper);
-  else
+  if (hasChunks) {
+    ChunkTileOptions chunks;
+    chunks.size = choice.chunkSize;
+    chunks.wgmma = options.computeCapability == hopper;
+    chunks.segments = true;
+    chunks.factorRegisters = choice.factorRegisters;
+    buildChunkTiles(pm, makeTileOptions(options), chunks);
+    result.leastSegmentTokens = leastTokensOfSegments;
+  } else
     buildRecurrentTiles(pm, makeTileOptions(options));
   if (failed(pm.run(*module)))
     return failure();
+  // All programs but the last find out what segments do.
   for (auto program : module->getOps<tile::ProgramOp>()) {
     CudaFormLaunch kernel;
     kernel.kernel = program.getSymName().str();
     kernel.warps = static_cast<unsigned>(program.getWarps());
     kernel.parts = static_cast<int64_t>(program.getParts());
+    kernel.segmented = program.isSegmented();
+    for (unsigned i = 0; i < program.getNumArguments(); ++i) {
+      if (program.getArgumentKind(i) != tile::ArgumentKind::Scratch)
+        continue;
+      auto record = cast<tile::GlobalType>(program.getArgumentTypes()[i]);
+      result.segmentBytes = record.getRows() * record.getCols() *
+                            record.getElementType().getIntOrFloatBitWidth() / 8;
+    }
     result.launches.push_back(kernel);
   }
+  for (CudaFormLaunch &kernel : MutableArrayRef(result.launches).drop_back())
+    kernel.onlyIfCut = true;
   return success();
 }
 
@@ -234,7 +255,8 @@ static SmallVector<FormChoice> listChoices(larc_form form,
   SmallVector<FormChoice> choices;
   for (int64_t size : chunkSizes)
     if (options.chunkSize == 0 || size <= options.chunkSize)
-      choices.push_back({form, size});
+      for (int64_t registers : {0, 104, 88})
+        choices.push_back({form, size, registers});
   return choices;
 }
 

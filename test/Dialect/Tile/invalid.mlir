@@ -21,6 +21,17 @@ tile.program @resident() warps 32 resident 3 {
 
 // -----
 
+// expected-error @below {{expected roles of at most 2016 registers for a lane of every warp, found 2048}}
+tile.program @registers() warps 12 {
+  tile.role first 0 warps 4 registers 128 {
+  }
+  tile.role first 4 warps 8 registers 192 {
+  }
+  tile.return
+}
+
+// -----
+
 // expected-error @below {{a program has no results}}
 tile.program @results() -> f32 warps 1 {
   tile.return

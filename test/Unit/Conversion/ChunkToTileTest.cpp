@@ -35,6 +35,7 @@ struct Case {
   int64_t tokens = 70;
   int64_t chunk = 32;
   bool wgmma = true;
+  int64_t segments = 0; ///< 0: the program is not segmented
   bool initialStates = true;
   /// What some gates are set to: every `strideOfGates`-th.
   double gate = 0;
@@ -102,7 +103,11 @@ OwningOpRef<ModuleOp> ChunkToTileTest::compile(Problem &problem,
   for (size_t i = 0; i < problem.recurrence.getOutputs().size(); ++i)
     options.outputTypes.push_back("f32");
   PassManager pm(&context);
-  buildChunkTiles(pm, options, given.chunk, given.wgmma);
+  ChunkTileOptions chunks;
+  chunks.size = given.chunk;
+  chunks.wgmma = given.wgmma;
+  chunks.segments = given.segments > 0;
+  buildChunkTiles(pm, options, chunks);
   if (failed(pm.run(*module)))
     return nullptr;
   return module;
@@ -114,7 +119,8 @@ TensorMap ChunkToTileTest::run(Problem &problem, const Case &given) {
     ADD_FAILURE() << "does not compile";
     return {};
   }
-  auto program = *module->getOps<tile::ProgramOp>().begin();
+  auto programs = llvm::to_vector(module->getOps<tile::ProgramOp>());
+  tile::ProgramOp program = programs.back();
   RecurrenceOp recurrence = problem.recurrence;
   TensorMap results = llvm::cantFail(createResults(problem, false));
   std::vector<Tensor *> states;
@@ -156,10 +162,25 @@ TensorMap ChunkToTileTest::run(Problem &problem, const Case &given) {
   for (int copy = 0; copy < 2; ++copy)
     for (Tensor *state : states)
       add(state);
+  std::vector<float> scratch;
+  if (given.segments > 0) {
+    auto type = cast<tile::GlobalType>(program.getArgumentTypes().back());
+    scratch.assign(given.segments * type.getRows() * type.getCols(), NAN);
+    views.push_back({scratch.data(), type.getElementType(),
+                     given.segments * type.getRows(), type.getCols(),
+                     type.getCols()});
+  }
   TileBlock block;
   block.arguments = views;
   block.length = problem.tokens;
-  EXPECT_TRUE(succeeded(interpretTileProgram(program, block)));
+  block.segments = std::max<int64_t>(given.segments, 1);
+  // A sequence that is not cut needs no summaries.
+  if (block.segments == 1)
+    programs.erase(programs.begin(), programs.end() - 1);
+  for (tile::ProgramOp each : programs)
+    for (block.segment = block.segments - 1; block.segment >= 0;
+         --block.segment)
+      EXPECT_TRUE(succeeded(interpretTileProgram(each, block)));
   return results;
 }
 
@@ -224,4 +245,64 @@ TEST_F(ChunkToTileTest, Cascades) {
       check(load(name), {{"K", 128}, {"V", 128}, {"M", 64}}, given);
     }
   }
+}
+
+/// The last segment runs first, and writes what the initial states were.
+TEST_F(ChunkToTileTest, Segments) {
+  for (const char *name : {"retention", "gla", "linear_attention"}) {
+    for (int64_t segments : {1, 2, 4}) {
+      SCOPED_TRACE(std::string(name) + " " + std::to_string(segments));
+      Case given;
+      given.segments = segments;
+      given.tokens = segments == 2 ? 40 : 200;
+      check(load(name), {{"K", 128}, {"V", 64}}, given);
+    }
+  }
+  Case given;
+  given.segments = 3;
+  given.tokens = 150;
+  check(load("gsa"), {{"K", 64}, {"V", 128}, {"M", 64}}, given);
+}
+
+TEST_F(ChunkToTileTest, Lengths) {
+  for (int64_t tokens : {0, 1, 2, 15, 16, 17, 31, 32, 33, 64, 65, 127}) {
+    SCOPED_TRACE(tokens);
+    Case given;
+    given.tokens = tokens;
+    given.initialStates = tokens != 17;
+    check(load("gla"), {{"K", 64}, {"V", 64}}, given);
+    check(load("simple_gla"), {{"K", 128}, {"V", 64}}, given);
+  }
+}
+
+/// Channels that fill neither tiles nor swizzled rows.
+TEST_F(ChunkToTileTest, Sizes) {
+  for (auto [k, v] : {std::pair(16, 24), {48, 100}, {128, 40}, {72, 128}}) {
+    SCOPED_TRACE(std::to_string(k) + " " + std::to_string(v));
+    check(load("gla"), {{"K", k}, {"V", v}}, Case());
+    check(load("hgrn2"), {{"K", k}, {"V", v}}, Case());
+    check(load("gsa"), {{"K", k}, {"V", v}, {"M", 24}}, Case());
+  }
+}
+
+TEST_F(ChunkToTileTest, ChunkSizes) {
+  for (int64_t size : {16, 64}) {
+    SCOPED_TRACE(size);
+    Case given;
+    given.chunk = size;
+    check(load("linear_attention"), {{"K", 64}, {"V", 64}}, given);
+    check(load("retention"), {{"K", 64}, {"V", 64}}, given);
+  }
+  Case given;
+  given.chunk = 16;
+  check(load("gla"), {{"K", 128}, {"V", 128}}, given);
+  check(load("outer_gate"), {{"K", 128}, {"V", 128}}, given);
+}
+
+/// Products of single warps, for GPUs before Hopper.
+TEST_F(ChunkToTileTest, SingleWarpProducts) {
+  Case given;
+  given.wgmma = false;
+  check(load("gla"), {{"K", 64}, {"V", 128}}, given);
+  check(load("gsa"), {{"K", 64}, {"V", 64}, {"M", 64}}, given);
 }

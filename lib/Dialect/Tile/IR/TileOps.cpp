@@ -107,6 +107,24 @@ LogicalResult ProgramOp::verify() {
   return success();
 }
 
+/// Roles have no more registers than the block gets when it starts: a warp that
+/// asked for more would wait for ever.
+LogicalResult ProgramOp::verifyRegions() {
+  constexpr int64_t step = 8;
+  auto warps = static_cast<int64_t>(getWarps());
+  int64_t each = kMultiprocessorRegisters / LayoutAttr::kLanes / warps /
+                 static_cast<int64_t>(getResident()) / step * step;
+  int64_t asked = 0;
+  for (RoleOp role : getBody().getOps<RoleOp>())
+    asked += static_cast<int64_t>(role.getWarps()) *
+             static_cast<int64_t>(role.getRegisters().value_or(each));
+  if (asked > each * warps)
+    return emitOpError("expected roles of at most ")
+           << each * warps << " registers for a lane of every warp, found "
+           << asked;
+  return success();
+}
+
 bool ProgramOp::isSegmented() {
   return getBody()
       .walk([](SegmentOp) { return WalkResult::interrupt(); })

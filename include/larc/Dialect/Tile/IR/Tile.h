@@ -32,6 +32,9 @@ namespace larc::tile {
 /// The attribute of a program's argument that says what it is.
 constexpr llvm::StringLiteral kArgumentAttrName = "tile.argument";
 
+/// The registers of 32 bits that all blocks on a multiprocessor share.
+constexpr int64_t kMultiprocessorRegisters = 65536;
+
 /// For each register of `to`, the register of `from` that holds the same
 /// element in the same lane, in all lanes; fails where a lane lacks an element.
 /// Both tiles have the same shape.

@@ -1,0 +1,156 @@
+//===- Segments.cpp - Sequences in segments -*- C++ -*- -------------------===//
+//
+// Part of the larc project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Where there are fewer sequences and heads than multiprocessors, sequences are
+// divided. A first program finds out what each segment but the last does to a
+// state of zeros, and what its decays multiply a state by; both together are
+// the segment's transition, whatever the state. The program of a segment then
+// composes the transitions of those before it, and goes on as for a sequence.
+//
+// What a segment leaves is a record in memory between the programs: for each
+// state the rows of the matrix, a row with the decay of each column, a row with
+// that of each row. Record i is of segment i - 1; record 0 is the initial
+// state, which another block may overwrite while it is still needed.
+//
+//===----------------------------------------------------------------------===//
+
+#include "StateRole.h"
+
+using namespace mlir;
+using namespace larc;
+
+using tile::Dimension;
+using tile::RegType;
+
+/// Rows of a state's decays, after those of the state.
+static constexpr int64_t kDecayRows = 2;
+
+static int64_t getStateRows(const ScanPlan &plan, const StateForm &state) {
+  return plan.getPadded(state.rows) + kDecayRows;
+}
+
+int64_t larc::getRecordRows(const ScanPlan &plan) {
+  int64_t rows = 0;
+  for (const StateForm &state : plan.states)
+    rows += getStateRows(plan, state);
+  return rows;
+}
+
+Value StateRole::getRecord(Value number, unsigned state, int64_t row) {
+  for (unsigned i = 0; i < state; ++i)
+    row += getStateRows(plan, plan.states[i]);
+  return add(multiply(number, getRecordRows(plan)), index(row));
+}
+
+StateRole::StateDecay StateRole::makeOnes(const StateForm &state) {
+  StateDecay ones;
+  for (Value factor : state.update.getDecays()) {
+    StringAttr axis = plan.getChannels(factor);
+    if (axis == state.cols)
+      ones.cols = splat(1, getTileType(1, plan.getPadded(axis), getF32(),
+                                       acc().getSlice(Dimension::Cols)));
+    else
+      ones.rows = splat(1, getTileType(true, false));
+  }
+  return ones;
+}
+
+void StateRole::emitSummaryChunk(ValueRange carried,
+                                 SmallVectorImpl<Value> &next) {
+  auto outer = tiles;
+  beginChunk();
+  SmallVector<Running> updates;
+  SmallVector<Value> decays;
+  for (auto [i, state] : llvm::enumerate(plan.states)) {
+    StateDecay decay = loadDecay(state);
+    updates.push_back(update(static_cast<unsigned>(i), decay));
+    for (Value factor : {decay.rows, decay.cols}) {
+      if (!factor)
+        continue;
+      decays.push_back(product(carried.front(), factor));
+      carried = carried.drop_front();
+    }
+  }
+  for (const Running &update : updates)
+    next.push_back(finish(update));
+  llvm::append_range(next, decays);
+  tiles = outer;
+}
+
+/// Of the program that sums up: zeros, but the initial state in the block of
+/// the last segment, which only hands it on. Of the other: what the segments
+/// before made of the initial state.
+Value StateRole::loadFirst(const StateForm &state, unsigned number) {
+  RegType type =
+      getTileType(ScanPlan::kRows, plan.getPadded(state.cols), getF32(), acc());
+  Value reads =
+      arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
+                            isSummary() ? segment->number : segment->count,
+                            isSummary() ? segment->last : index(1));
+  auto branch = scf::IfOp::create(builder, loc, TypeRange(type), reads,
+                                  /*addThenBlock=*/true, /*addElseBlock=*/true);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(branch.thenBlock());
+  Value initial = loadState(state, number);
+  scf::YieldOp::create(builder, loc, initial);
+  builder.setInsertionPointToStart(branch.elseBlock());
+  Value composed = isSummary() ? splat(0, type) : loadComposed(state, number);
+  scf::YieldOp::create(builder, loc, composed);
+  return branch.getResult(0);
+}
+
+Value StateRole::loadComposed(const StateForm &state, unsigned number) {
+  Value memory = arguments[argumentNumbers.scratch];
+  Value first = getFirstChannel(state.rows);
+  RegType type =
+      getTileType(ScanPlan::kRows, plan.getPadded(state.cols), getF32(), acc());
+  auto loadMatrix = [&](Value record) {
+    return load(memory, add(getRecord(record, number, 0), first), index(0),
+                type);
+  };
+  Value one = index(1);
+  auto loop = scf::ForOp::create(builder, loc, one, add(segment->number, one),
+                                 one, loadMatrix(index(0)));
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(loop.getBody());
+  Value record = loop.getInductionVar();
+  int64_t rows = plan.getPadded(state.rows);
+  StateDecay has = makeOnes(state);
+  Value tile = loop.getRegionIterArg(0);
+  if (has.cols)
+    tile = product(tile, load(memory, getRecord(record, number, rows), index(0),
+                              cast<RegType>(has.cols.getType())));
+  if (has.rows)
+    tile = product(tile, load(memory, getRecord(record, number, rows + 1),
+                              first, cast<RegType>(has.rows.getType()),
+                              /*transposed=*/true));
+  tile = sum(tile, loadMatrix(record));
+  scf::YieldOp::create(builder, loc, tile);
+  return loop.getResult(0);
+}
+
+void StateRole::storeRecord(unsigned number, Value tile,
+                            const StateDecay &decay) {
+  const StateForm &state = plan.states[number];
+  Value memory = arguments[argumentNumbers.scratch];
+  Value first = getFirstChannel(state.rows);
+  // The last segment's block has the initial state.
+  Value record = arith::RemUIOp::create(
+      builder, loc, add(segment->number, index(1)), segment->count);
+  int64_t rows = plan.getPadded(state.rows);
+  onlyWarps(getWarps(state.rows), [&] {
+    store(tile, memory, add(getRecord(record, number, 0), first), index(0));
+    if (decay.rows)
+      store(expand(decay.rows, true, false), memory,
+            getRecord(record, number, rows + 1), first, /*transposed=*/true);
+  });
+  if (decay.cols)
+    onlyWarps(1, [&] {
+      store(decay.cols, memory, getRecord(record, number, rows), index(0));
+    });
+}
