@@ -260,6 +260,11 @@ struct ConvertChunkToTilePass
       return scan.emitError() << "unknown matrix unit '" << matrixUnit
                               << "': expected wgmma or mma",
              failure();
+    // One chunk is worked on while another is on its way.
+    if (stages != 0 && stages < 2)
+      return scan.emitError("expected at least 2 stages, or 0, found ")
+                 << stages.getValue(),
+             failure();
     ScanTileOptions options;
     options.operandTypes = *operands;
     options.constantTypes = *constants;

@@ -246,7 +246,7 @@ Value FactorRole::evaluateLeaf(Value value) {
 //===----------------------------------------------------------------------===//
 
 void FactorRole::addMatrix(const Recipe &recipe, bool low) {
-  if (recipe.scale == Scale::None && plan.getRawOperand(recipe.value))
+  if (recipe.scale == Scale::None && plan.getMatrixOperand(recipe.value))
     return;
   for (Matrix &matrix : matrices) {
     if (!(matrix.recipe == recipe))
@@ -285,7 +285,7 @@ void FactorRole::planMatrices() {
 
 MatrixPair FactorRole::getMatrix(const Recipe &recipe) {
   if (recipe.scale == Scale::None)
-    if (std::optional<unsigned> operand = plan.getRawOperand(recipe.value))
+    if (std::optional<unsigned> operand = plan.getMatrixOperand(recipe.value))
       return {getRaw(*operand), {}};
   for (const Matrix &matrix : matrices)
     if (matrix.recipe == recipe)

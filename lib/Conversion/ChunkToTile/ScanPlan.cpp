@@ -72,6 +72,11 @@ std::optional<unsigned> ScanPlan::getRawOperand(Value value) const {
   return argument.getArgNumber();
 }
 
+std::optional<unsigned> ScanPlan::getMatrixOperand(Value value) const {
+  std::optional<unsigned> operand = getRawOperand(value);
+  return operand && getOperandType(*operand).isBF16() ? operand : std::nullopt;
+}
+
 bool ScanPlan::usesExponentials() const {
   chunk::ScanOp op = scan;
   return llvm::any_of(op.getOps<ExpOp>(), [&](ExpOp exp) {

@@ -135,6 +135,8 @@ public:
   bool isLate(mlir::Value value) const { return late.contains(value); }
   /// The operand that `value` is, if it lies in shared memory as it came.
   std::optional<unsigned> getRawOperand(mlir::Value value) const;
+  /// The same, if the matrix unit takes it as it lies there.
+  std::optional<unsigned> getMatrixOperand(mlir::Value value) const;
   /// Whether a decay is the exponential of an operand.
   bool usesExponentials() const;
   mlir::FloatType getOperandType(unsigned number) const {

@@ -134,7 +134,7 @@ bool StateRole::isEarly(const Recipe &recipe) const {
 
 MatrixPair StateRole::getPair(const Recipe &recipe) {
   if (recipe.scale == Scale::None)
-    if (std::optional<unsigned> operand = plan.getRawOperand(recipe.value))
+    if (std::optional<unsigned> operand = plan.getMatrixOperand(recipe.value))
       return {getRaw(*operand), {}};
   if (isEarly(recipe))
     return {getStage(shared.cross(recipe, ArrayForm::Matrix), parity),
@@ -151,7 +151,7 @@ MatrixPair StateRole::getPair(const Recipe &recipe) {
 /// Where the matrix unit finds a right operand.
 Value StateRole::getMatrix(const Recipe &recipe) {
   if (recipe.scale == Scale::None)
-    if (std::optional<unsigned> operand = plan.getRawOperand(recipe.value))
+    if (std::optional<unsigned> operand = plan.getMatrixOperand(recipe.value))
       return getRaw(*operand);
   if (isEarly(recipe))
     return getStage(shared.cross(recipe, ArrayForm::Matrix), parity);

@@ -40,6 +40,7 @@ struct Case {
   /// What some gates are set to: every `strideOfGates`-th.
   double gate = 0;
   size_t strideOfGates = 0;
+  DType dtype = DType::BF16;
   Values attributes;
 };
 
@@ -190,7 +191,7 @@ void ChunkToTileTest::check(RecurrenceOp spec, const Dims &dims,
   TensorMap inputs = makeInputs(spec, dims, given);
   auto bind = [&](bool wide) {
     ConversionOptions conversion;
-    conversion.dtype = conversion.gateDType = DType::BF16;
+    conversion.dtype = conversion.gateDType = given.dtype;
     conversion.allFloat64 = wide;
     return bindProblem(spec, given.attributes, cloneTensors(inputs), conversion,
                        false);
@@ -244,6 +245,21 @@ TEST_F(ChunkToTileTest, Cascades) {
       given.strideOfGates = stride;
       check(load(name), {{"K", 128}, {"V", 128}, {"M", 64}}, given);
     }
+  }
+}
+
+/// What the matrix unit does not take as it came is written anew.
+TEST_F(ChunkToTileTest, WideOperands) {
+  for (bool wgmma : {true, false}) {
+    Case given;
+    given.dtype = DType::F32;
+    given.wgmma = wgmma;
+    for (const char *name : kMatrixSpecs) {
+      SCOPED_TRACE(name);
+      check(load(name), {{"K", 64}, {"V", 64}}, given);
+    }
+    SCOPED_TRACE("gsa");
+    check(load("gsa"), {{"K", 64}, {"V", 64}, {"M", 64}}, given);
   }
 }
 
