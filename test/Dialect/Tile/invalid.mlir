@@ -375,6 +375,36 @@ tile.program @scan() warps 4 {
 
 // -----
 
+tile.program @scan_block() warps 4 {
+  %c = arith.constant 0.0 : f32
+  %x = tile.splat %c : !tile.reg<16x8xf32, acc>
+  // expected-error @below {{expected blocks of a power of two of at most 16 elements, found 12}}
+  %y = tile.scan sum %x along rows block 12 : !tile.reg<16x8xf32, acc>
+  tile.return
+}
+
+// -----
+
+tile.program @scan_long_block() warps 4 {
+  %c = arith.constant 0.0 : f32
+  %x = tile.splat %c : !tile.reg<16x8xf32, acc>
+  // expected-error @below {{expected blocks of a power of two of at most 8 elements, found 16}}
+  %y = tile.scan sum %x along cols block 16 : !tile.reg<16x8xf32, acc>
+  tile.return
+}
+
+// -----
+
+tile.program @scan_no_block() warps 4 {
+  %c = arith.constant 0.0 : f32
+  %x = tile.splat %c : !tile.reg<16x8xf32, acc>
+  // expected-error @below {{expected blocks of a power of two of at most 8 elements, found 0}}
+  %y = tile.scan sum %x along cols block 0 : !tile.reg<16x8xf32, acc>
+  tile.return
+}
+
+// -----
+
 tile.program @convert_shape() warps 4 {
   %c = arith.constant 0.0 : f32
   %x = tile.splat %c : !tile.reg<16x8xf32, acc>

@@ -67,6 +67,10 @@ tile.program @registers() warps 1 {
   %max = tile.reduce max %masked along cols : !tile.reg<16x64xf32, acc>
   // CHECK: tile.scan product %{{.*}} along rows backward exclusive : {{.*}}<16x64xf32, acc>
   %suffix = tile.scan product %masked along rows backward exclusive : !tile.reg<16x64xf32, acc>
+  // CHECK: tile.scan sum %{{.*}} along cols block 8 : {{.*}}<16x64xf32, acc>
+  %blocks = tile.scan sum %masked along cols block 8 : !tile.reg<16x64xf32, acc>
+  // CHECK: tile.scan max %{{.*}} along rows backward exclusive block 16 : {{.*}}<16x64xf32, acc>
+  %column = tile.scan max %masked along rows backward exclusive block 16 : !tile.reg<16x64xf32, acc>
   // CHECK: tile.slice %{{.*}}[0, 32] : {{.*}}<16x64xf32, acc> -> {{.*}}<16x32xf32, acc>
   %half = tile.slice %suffix[0, 32] : !tile.reg<16x64xf32, acc> -> !tile.reg<16x32xf32, acc>
   // CHECK: tile.convert %{{.*}} : {{.*}}<16x32xf32, acc> -> {{.*}}<16x32xbf16, lhs>
@@ -108,6 +112,8 @@ tile.program @products() warps 4 {
   tile.wgmma_commit
   // CHECK: tile.wgmma_wait %[[G]] pending 0 : {{.*}}<16x64xf32, acc>
   %h = tile.wgmma_wait %g pending 0 : !tile.flight<16x64xf32, acc>
+  // CHECK: tile.wgmma_wait pending 0{{$}}
+  tile.wgmma_wait pending 0
   tile.return
 }
 
@@ -123,5 +129,22 @@ tile.program @roles() warps 8 resident 2 {
   tile.role first 4 warps 4 {
     tile.barrier id %one warps 8
   }
+  tile.return
+}
+
+// CHECK-LABEL: tile.program @segments(
+// CHECK-SAME:    %[[SCRATCH:.*]]: !tile.global<130x128xf32> {tile.argument = #tile.argument<scratch>}) warps 1
+tile.program @segments(
+    %records: !tile.global<130x128xf32> {tile.argument = #tile.argument<scratch>})
+    warps 1 {
+  %zero = arith.constant 0 : index
+  %c0 = arith.constant 0.0 : f32
+  // CHECK: %[[SEGMENT:.*]] = tile.segment{{$}}
+  %segment = tile.segment
+  // CHECK: tile.segments{{$}}
+  %segments = tile.segments
+  %x = tile.splat %c0 : !tile.reg<16x8xf32, acc>
+  // CHECK: tile.store %{{.*}}, %[[SCRATCH]][%[[SEGMENT]], %{{.*}}] : {{.*}}<16x8xf32, acc>, {{.*}}<130x128xf32>
+  tile.store %x, %records[%segment, %zero] : !tile.reg<16x8xf32, acc>, !tile.global<130x128xf32>
   tile.return
 }

@@ -224,4 +224,37 @@ TEST_F(TileMemoryTest, Votes) {
   }
 }
 
+/// Each segment keeps its own rows, doubled; the last to run, the first one,
+/// writes what all have kept.
+TEST_F(TileMemoryTest, SegmentsShareScratch) {
+  std::vector<TileMatrix> matrices = {countMatrix(48, 8), zeroMatrix(48, 8),
+                                      zeroMatrix(48, 8)};
+  matrices[0].tokens = matrices[1].tokens = true;
+  matrices[2].recordRows = 16;
+  segments = 3;
+  for (segment = 2; segment >= 0; --segment)
+    run(matrices, 1, R"(
+      %number = tile.segment
+      %count = tile.segments
+      %tokens = tile.length
+      %row = arith.muli %number, %c16 : index
+      %x = tile.load %a[%row, %c0] below %tokens : !tile.global<?x8xf32> -> !tile.reg<16x8xf32, acc>
+      %y = tile.map (%e = %x) : (!tile.reg<16x8xf32, acc>) -> !tile.reg<16x8xf32, acc> {
+        %d = arith.addf %e, %e : f32
+        tile.yield %d : f32
+      }
+      tile.store %y, %c[%row, %c0] : !tile.reg<16x8xf32, acc>, !tile.global<16x8xf32>
+      %first = arith.cmpi eq, %number, %c0 : index
+      scf.if %first {
+        scf.for %k = %c0 to %count step %c1 {
+          %from = arith.muli %k, %c16 : index
+          %r = tile.load %c[%from, %c0] : !tile.global<16x8xf32> -> !tile.reg<16x8xf32, acc>
+          tile.store %r, %b[%from, %c0] below %tokens : !tile.reg<16x8xf32, acc>, !tile.global<?x8xf32>
+        }
+      })",
+        48);
+  for (size_t i = 0; i < 48 * 8; ++i)
+    ASSERT_EQ(matrices[1].values[i], 2.0 * static_cast<double>(i)) << i;
+}
+
 } // namespace

@@ -20,8 +20,12 @@ namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
+struct Scanned;
+
 class TileNumberTest : public TileTest {
 protected:
+  void checkScan(const Scanned &scan, int64_t rows, int64_t cols);
+
   /// What `body`, which computes %r of %x and %y, gives for one pair.
   double evaluate(const std::string &body, double x, double y = 0,
                   DType type = DType::F32) {
@@ -339,44 +343,79 @@ TEST_F(TileNumberTest, ScansCombineAlignedBlocksThenCells) {
   }
 }
 
+/// A scan and what it is to give.
+struct Scanned {
+  const Combine &combine;
+  std::string layout;
+  bool alongRows, backward, exclusive;
+  /// The elements scanned together; 0: all of a line.
+  int64_t block = 0;
+
+  /// A tile `%y` of `%x`, of registers of type `reg`.
+  std::string print(const std::string &reg) const {
+    return std::string("%y = tile.scan ") + combine.name + " %x along " +
+           (alongRows ? "rows" : "cols") + (backward ? " backward" : "") +
+           (exclusive ? " exclusive" : "") +
+           (block > 0 ? " block " + std::to_string(block) : "") + " : " + reg;
+  }
+  std::vector<double> apply(const TileMatrix &matrix) const {
+    int64_t size = alongRows ? matrix.rows : matrix.cols;
+    int64_t lines = alongRows ? matrix.cols : matrix.rows;
+    std::vector<double> results(matrix.values.size());
+    for (int64_t line = 0; line < lines; ++line) {
+      double before = combine.neutral;
+      for (int64_t k = 0; k < size; ++k) {
+        if (block > 0 && k % block == 0)
+          before = combine.neutral;
+        int64_t along = backward ? size - 1 - k : k;
+        int64_t at =
+            alongRows ? along * matrix.cols + line : line * matrix.cols + along;
+        double next = combine.function(before, matrix.values[at]);
+        results[at] = exclusive ? before : next;
+        before = next;
+      }
+    }
+    return results;
+  }
+};
+
+void TileNumberTest::checkScan(const Scanned &scan, int64_t rows,
+                               int64_t cols) {
+  std::vector<TileMatrix> matrices = {
+      exactMatrix(rows, cols, scan.combine.name[0] == 'p'),
+      zeroMatrix(rows, cols)};
+  std::string shape =
+      std::to_string(rows) + "x" + std::to_string(cols) + "xf32";
+  std::string reg = "!tile.reg<" + shape + ", " + scan.layout + ">";
+  std::string global = "!tile.global<" + shape + ">";
+  std::string text = scan.print(reg);
+  run(matrices, 1,
+      "%x = tile.load %a[%c0, %c0] : " + global + " -> " + reg + "\n" + text +
+          "\ntile.store %y, %b[%c0, %c0] : " + reg + ", " + global);
+  ASSERT_EQ(matrices[1].values, scan.apply(matrices[0])) << text;
+}
+
 TEST_F(TileNumberTest, Scans) {
   for (const Combine &combine : combines) {
     for (const char *layout : layouts) {
       for (auto [rows, cols] : {std::pair(16, 16), {48, 16}, {64, 32}}) {
-        for (int how = 0; how < 8; ++how) {
-          bool alongRows = (how & 1) != 0, backward = (how & 2) != 0;
-          bool exclusive = (how & 4) != 0;
-          int64_t size = alongRows ? rows : cols;
-          int64_t lines = alongRows ? cols : rows;
-          std::vector<TileMatrix> matrices = {
-              exactMatrix(rows, cols, combine.name[0] == 'p'),
-              zeroMatrix(rows, cols)};
-          std::string shape =
-              std::to_string(rows) + "x" + std::to_string(cols) + "xf32";
-          std::string reg = "!tile.reg<" + shape + ", " + layout + ">";
-          run(matrices, 1,
-              "%x = tile.load %a[%c0, %c0] : !tile.global<" + shape + "> -> " +
-                  reg + "\n%y = tile.scan " + combine.name + " %x along " +
-                  (alongRows ? "rows" : "cols") +
-                  (backward ? " backward" : "") +
-                  (exclusive ? " exclusive" : "") + " : " + reg +
-                  "\ntile.store %y, %b[%c0, %c0] : " + reg + ", !tile.global<" +
-                  shape + ">");
-          for (int64_t line = 0; line < lines; ++line) {
-            double expected = combine.neutral;
-            for (int64_t k = 0; k < size; ++k) {
-              int64_t along = backward ? size - 1 - k : k;
-              auto at = [&](const TileMatrix &matrix) {
-                return alongRows ? matrix.at(along, line)
-                                 : matrix.at(line, along);
-              };
-              double next = combine.function(expected, at(matrices[0]));
-              ASSERT_EQ(at(matrices[1]), exclusive ? expected : next)
-                  << combine.name << " " << reg << " " << how;
-              expected = next;
-            }
-          }
-        }
+        for (int how = 0; how < 8; ++how)
+          checkScan(
+              {combine, layout, (how & 1) != 0, (how & 2) != 0, (how & 4) != 0},
+              rows, cols);
+      }
+    }
+  }
+}
+
+TEST_F(TileNumberTest, ScansOfBlocks) {
+  for (const Combine &combine : {combines[0], combines[1]}) {
+    for (const char *layout : layouts) {
+      for (int64_t block : {1, 2, 4, 8, 16, 32}) {
+        for (int how = 0; how < 8; ++how)
+          checkScan({combine, layout, (how & 1) != 0, (how & 2) != 0,
+                     (how & 4) != 0, block},
+                    64, 32);
       }
     }
   }

@@ -51,10 +51,13 @@ std::string TileTest::makeProgram(llvm::ArrayRef<TileMatrix> matrices,
     text += name == 'a' ? "%" : ", %";
     text += name++;
     text += ": !tile.global<";
-    text += matrix.tokens ? "?" : std::to_string(matrix.rows);
+    text += matrix.tokens
+                ? "?"
+                : std::to_string(matrix.recordRows > 0 ? matrix.recordRows
+                                                       : matrix.rows);
     text += "x" + std::to_string(matrix.cols) + "x" +
-            getName(matrix.type).str() +
-            "> {tile.argument = #tile.argument<operand>}";
+            getName(matrix.type).str() + "> {tile.argument = #tile.argument<" +
+            (matrix.recordRows > 0 ? "scratch" : "operand") + ">}";
   }
   text += ") warps " + std::to_string(warps) + " parts 4 {\n";
   for (int number : {0, 1, 2, 4, 8, 16, 32, 64})
@@ -93,8 +96,13 @@ std::string TileTest::interpret(std::vector<TileMatrix> &matrices,
     views.push_back({memory.back().data(), type.getElementType(), matrix.rows,
                      matrix.cols, stride});
   }
-  LogicalResult result =
-      interpretTileProgram(program, {views, length, part}, &statistics);
+  TileBlock block;
+  block.arguments = views;
+  block.length = length;
+  block.part = part;
+  block.segment = segment;
+  block.segments = segments;
+  LogicalResult result = interpretTileProgram(program, block, &statistics);
   EXPECT_EQ(failed(result), !error.empty()) << error;
   for (auto [matrix, data] : llvm::zip_equal(matrices, memory)) {
     int64_t stride = matrix.cols + gap, width = getByteWidth(matrix.type);

@@ -30,6 +30,8 @@ struct TileMatrix {
   DType type = DType::F32;
   /// Whether the program's type has `?` rows.
   bool tokens = false;
+  /// Of scratch: the rows that the program's type has, for one segment.
+  int64_t recordRows = 0;
 
   double at(int64_t row, int64_t col) const { return values[row * cols + col]; }
 };
@@ -60,6 +62,8 @@ protected:
 
   mlir::MLIRContext context;
   TileStatistics statistics;
+  /// Which of how many segments runs.
+  int64_t segment = 0, segments = 1;
 
 private:
   std::string interpret(std::vector<TileMatrix> &matrices, int64_t warps,

@@ -1,0 +1,78 @@
+// RUN: larc-opt %s --convert-chunk-to-tile=segments -split-input-file | FileCheck %s
+
+// The first program runs over its segment from zeros, and keeps the state that
+// it makes and the product of all decays.
+// CHECK-LABEL: tile.program @gated_segments(
+// CHECK-SAME:    %[[I:[^:]+]]: !tile.global<16x16xf32> {tile.argument = #tile.argument<initial>}
+// CHECK-SAME:    %[[R:[^:]+]]: !tile.global<66x128xf32> {tile.argument = #tile.argument<scratch>}) warps 16 {
+// CHECK:       %[[LENGTH:.+]] = tile.length
+// CHECK:       %[[SEGMENT:.+]] = tile.segment{{$}}
+// CHECK:       %[[COUNT:.+]] = tile.segments
+// CHECK:       %[[LAST:.+]] = arith.subi %[[COUNT]], %c1
+// CHECK:       %[[CHUNKS:.+]] = arith.divui
+// CHECK:       %[[SIZE:.+]] = arith.muli %[[CHUNKS]], %c16
+// CHECK:       %[[AT:.+]] = arith.muli %[[SEGMENT]], %[[SIZE]]
+// CHECK:       %[[FROM:.+]] = arith.minui %[[AT]], %[[LENGTH]]
+// CHECK:       %[[TO:.+]] = arith.addi %[[FROM]], %[[SIZE]]
+// CHECK:       %[[END:.+]] = arith.minui %[[TO]], %[[LENGTH]]
+// CHECK:       %[[IS_LAST:.+]] = arith.cmpi eq, %[[SEGMENT]], %[[LAST]]
+// CHECK:       arith.select %[[IS_LAST]], %[[FROM]], %[[END]]
+// CHECK:       tile.role first 0 warps 8
+// CHECK:       tile.role first 8 warps 8
+// CHECK:         %[[HANDS_ON:.+]] = arith.cmpi eq, %[[SEGMENT]], %[[LAST]]
+// CHECK:         %[[FIRST:.+]] = scf.if %[[HANDS_ON]] -> (!tile.reg<16x64xf32, acc>)
+// CHECK:           tile.load %[[I]][
+// CHECK:         } else {
+// CHECK:           tile.splat %cst
+// CHECK:         }
+// CHECK:         %[[ONES:.+]] = tile.splat
+// CHECK:         %[[RESULT:.+]]:2 = scf.for {{.+}} iter_args(%{{.+}} = %[[FIRST]], %{{.+}} = %[[ONES]])
+// CHECK:         tile.store %[[RESULT]]#0, %[[R]][
+// CHECK:         tile.store %[[RESULT]]#1, %[[R]][
+
+// The second composes what the segments before its own have done.
+// CHECK-LABEL: tile.program @gated(
+// CHECK-SAME:    %[[O:[^:]+]]: !tile.global<?x16xbf16> {tile.argument = #tile.argument<output>}
+// CHECK-SAME:    %[[I:[^:]+]]: !tile.global<16x16xf32> {tile.argument = #tile.argument<initial>}
+// CHECK-SAME:    %[[R:[^:]+]]: !tile.global<66x128xf32> {tile.argument = #tile.argument<scratch>}) warps 16 {
+// CHECK:       %[[SEGMENT:.+]] = tile.segment{{$}}
+// CHECK:       tile.role first 8 warps 8
+// CHECK:         scf.if
+// CHECK:           tile.load %[[I]][
+// CHECK:         } else {
+// CHECK:           %[[FIRST:.+]] = tile.load %[[R]][
+// CHECK:           scf.for %[[BEFORE:.+]] = {{.+}} iter_args(%[[S:.+]] = %[[FIRST]])
+// CHECK:             %[[DECAY:.+]] = tile.load %[[R]][{{.+}} -> <1x64xf32, cols acc>
+// CHECK:             %[[KEPT:.+]] = tile.map ({{.+}} = %[[S]], {{.+}} = %[[DECAY]])
+// CHECK:             %[[WRITTEN:.+]] = tile.load %[[R]][
+// CHECK:             tile.map ({{.+}} = %[[KEPT]], {{.+}} = %[[WRITTEN]])
+// CHECK-NEXT:          arith.addf
+// CHECK:         tile.store %{{.+}}, %[[O]][
+larc.recurrence @gated(%q[K], %k[K], %v[V], %g[K]: gate) state(%S[K, V])
+    -> (o[V]) dims(K = 16, V = 16) {
+  %a = larc.exp %g
+  %d = larc.mul %a, %S
+  %w = larc.mul %k, %v
+  %n = larc.add %d, %w
+  %o = larc.contract %n, %q over K
+  larc.yield %n, %o
+}
+chunk.scan @gated size 16
+    tokens(token from 0 size 16, source from 0 size 16)
+    dims(K = 16, V = 16)
+    operands(%q[K], %k[K], %v[V], %g[K])
+    states(%S[K, V]: diagonal) {
+  %a = larc.exp %g
+  %before = chunk.cumulate product %a over token exclusive
+  %r = larc.mul %q, %a
+  %reader = larc.mul %r, %before
+  %past = larc.contract %reader, %S over K
+  %own = larc.contract %q, %k over K
+  %A = chunk.scores %r, %k over K token to source decay(%a) diagonal(%own)
+  %o = chunk.mix %A, %v token to source init(%past)
+  %after = chunk.cumulate product %a over token backward exclusive
+  %all = chunk.total product %a over token
+  %key = larc.mul %k, %after
+  %n = chunk.update %S over token decay(%all) keys(%key) values(%v)
+  chunk.yield %n, %o
+}
