@@ -280,7 +280,7 @@ def ConvertChunkToTile : Pass<"convert-chunk-to-tile", "::mlir::ModuleOp"> {
   }];
   let options = [
     ListOption<"operandTypes", "operand-types", "std::string",
-               "element type of each token operand: bf16 (if not given) or f16; any for gates and scalars">,
+               "element type of each token operand: bf16 (if not given) or f32">,
     ListOption<"constantTypes", "constant-types", "std::string",
                "element type of each constant; f32 if not given">,
     ListOption<"outputTypes", "output-types", "std::string",

@@ -155,10 +155,10 @@ LogicalResult FormCompiler::checkChunks() {
        llvm::zip(recurrence.getTokenOperands().getAsRange<OperandDeclAttr>(),
                  options.operandTypes))
     if (decl.getKind() != OperandKind::Gate && !decl.getAxes().empty() &&
-        type != DType::BF16 && type != DType::F16)
+        type != DType::BF16)
       return recurrence.emitError()
              << "has the operand '" << decl.getName().getValue() << "' of "
-             << getName(type) << ": chunks on GPUs take bf16 or f16";
+             << getName(type) << ": chunks on GPUs take bf16";
   return success();
 }
 
