@@ -265,6 +265,9 @@ struct ConvertChunkToTilePass
       return scan.emitError("expected at least 2 stages, or 0, found ")
                  << stages.getValue(),
              failure();
+    if (factorRegisters != 0 && matrixUnit != "wgmma")
+      return scan.emitError("registers of a role need Hopper's wgmma"),
+             failure();
     ScanTileOptions options;
     options.operandTypes = *operands;
     options.constantTypes = *constants;

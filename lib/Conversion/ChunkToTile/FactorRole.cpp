@@ -207,21 +207,15 @@ Value FactorRole::evaluateScale(Scale scale, Value decay) {
 }
 
 Value FactorRole::evaluateCumulate(CumulateOp op) {
-  Scale scale = op.getBackward()
-                    ? (op.getExclusive() ? Scale::Suffix : Scale::None)
-                    : (op.getExclusive() ? Scale::Exclusive : Scale::Inclusive);
-  if (op.getKind() == chunk::CombineKind::Product && scale != Scale::None)
-    return evaluateScale(scale, op.getOperand());
-  CombineKind kind = op.getKind() == chunk::CombineKind::Sum ? CombineKind::Sum
-                     : op.getKind() == chunk::CombineKind::Product
-                         ? CombineKind::Product
-                         : CombineKind::Max;
-  // What tokens that do not exist have counts backwards only.
-  Value operand = kind == CombineKind::Product
-                      ? evaluateFactors(op.getOperand())
-                      : expand(evaluate(op.getOperand()), false, true);
-  return tile::ScanOp::create(builder, loc, kind, operand, Dimension::Cols,
-                              op.getBackward(), op.getExclusive(),
+  if (!op.getBackward())
+    return evaluateScale(op.getExclusive() ? Scale::Exclusive
+                                           : Scale::Inclusive,
+                         op.getOperand());
+  if (op.getExclusive())
+    return evaluateScale(Scale::Suffix, op.getOperand());
+  return tile::ScanOp::create(builder, loc, CombineKind::Product,
+                              evaluateFactors(op.getOperand()), Dimension::Cols,
+                              /*backward=*/true, /*exclusive=*/false,
                               IntegerAttr());
 }
 

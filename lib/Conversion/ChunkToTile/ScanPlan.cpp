@@ -192,9 +192,13 @@ LogicalResult ScanPlan::planUpdate(UpdateOp op) {
   auto argument = dyn_cast<BlockArgument>(op.getState());
   if (!argument)
     return op.emitError("expected to update what a state is at first");
-  for (StateForm &state : states)
-    if (state.argument == argument)
-      state.update = op;
+  for (Value decay : op.getDecays())
+    if (isLate(decay))
+      return op.emitError("has decays that depend on a state");
+  // What nothing but the end of the chunk takes.
+  for (Operation *user : op->getUsers())
+    if (!isa<chunk::YieldOp, UpdateOp>(user))
+      return user->emitError("reads a state that was updated");
   return success();
 }
 
@@ -338,11 +342,26 @@ LogicalResult ScanPlan::classifyOperation(Operation *op) {
   if (isa<CumulateOp, TotalOp>(op)) {
     if (depends)
       return op->emitError("runs over values that depend on a state");
+    auto cumulate = dyn_cast<CumulateOp>(op);
+    chunk::CombineKind kind =
+        cumulate ? cumulate.getKind() : cast<TotalOp>(op).getKind();
+    if (kind != chunk::CombineKind::Product)
+      return op->emitError("runs over tokens otherwise than by products");
     return success();
   }
-  if (isPlain(op) || isa<chunk::YieldOp>(op))
-    return success();
-  return op->emitError("has no form in a program of register tiles");
+  if (auto reduction = dyn_cast<ReductionOpInterface>(op)) {
+    SmallVector<StringAttr> axes = reduction.getReducedAxes();
+    if (axes.size() != 1 || isTokenAxis(axes.front()))
+      return op->emitError("expected a sum over one axis that counts no "
+                           "tokens");
+  }
+  if (!isPlain(op) && !isa<chunk::YieldOp>(op))
+    return op->emitError("has no form in a program of register tiles");
+  for (Value operand : op->getOperands())
+    if (operand.getDefiningOp<ScoresOp>() &&
+        !llvm::all_of(op->getUsers(), llvm::IsaPred<MixOp>))
+      return op->emitError("takes scores, which only 'chunk.mix' does");
+  return success();
 }
 
 LogicalResult ScanPlan::classify() {
@@ -361,7 +380,8 @@ LogicalResult ScanPlan::planStates() {
     state.rows = axes[0] == state.cols ? axes[1] : axes[0];
     auto decl = cast<StateDeclAttr>(definition.getStates()[i]);
     state.transposed = decl.getAxes().front() == state.cols;
-    if (!state.update)
+    state.update = scan.getYield().getValues()[i].getDefiningOp<UpdateOp>();
+    if (!state.update || state.update.getState() != state.argument)
       return scan.emitError("state ")
              << i << " is not what 'chunk.update' makes of it";
     for (auto [key, value] :

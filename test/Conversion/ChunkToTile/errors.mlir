@@ -418,3 +418,73 @@ chunk.scan @fires size 16 tokens(token from 0 size 16) dims(K = 32)
   %o = larc.mul %a, %x
   chunk.yield %s, %o
 }
+
+// -----
+
+larc.recurrence @sums(%q[K], %k[K], %v[V], %g[K]: gate, %c: gate) state(%S[K, V]) -> (o[V])
+    dims(K = 16, V = 16) {
+  %o = larc.contract %S, %q over K
+  larc.yield %S, %o
+}
+chunk.scan @sums size 16 tokens(token from 0 size 16, source from 0 size 16)
+    dims(K = 16, V = 16) operands(%q[K], %k[K], %v[V], %g[K], %c)
+    states(%S[K, V]: diagonal) {
+  // expected-error @below {{runs over tokens otherwise than by products}}
+  %a = chunk.cumulate sum %g over token
+  %x = larc.mul %q, %a
+  %o = larc.contract %x, %S over K
+  %n = chunk.update %S over token keys(%k) values(%v)
+  chunk.yield %n, %o
+}
+
+// -----
+
+larc.recurrence @totals(%q[K], %k[K], %v[V], %g[K]: gate, %c: gate) state(%S[K, V]) -> (o[V])
+    dims(K = 16, V = 16) {
+  %o = larc.contract %S, %q over K
+  larc.yield %S, %o
+}
+chunk.scan @totals size 16 tokens(token from 0 size 16, source from 0 size 16)
+    dims(K = 16, V = 16) operands(%q[K], %k[K], %v[V], %g[K], %c)
+    states(%S[K, V]: diagonal) {
+  // expected-error @below {{runs over tokens otherwise than by products}}
+  %t = chunk.total sum %g over token
+  %o = larc.contract %q, %S over K
+  %n = chunk.update %S over token decay(%t) keys(%k) values(%v)
+  chunk.yield %n, %o
+}
+
+// -----
+
+larc.recurrence @after(%q[K], %k[K], %v[V], %g[K]: gate, %c: gate) state(%S[K, V]) -> (o[V])
+    dims(K = 16, V = 16) {
+  %o = larc.contract %S, %q over K
+  larc.yield %S, %o
+}
+chunk.scan @after size 16 tokens(token from 0 size 16, source from 0 size 16)
+    dims(K = 16, V = 16) operands(%q[K], %k[K], %v[V], %g[K], %c)
+    states(%S[K, V]: diagonal) {
+  %n = chunk.update %S over token keys(%k) values(%v)
+  // expected-error @below {{reads a state that was updated}}
+  %o = larc.contract %q, %n over K
+  chunk.yield %n, %o
+}
+
+// -----
+
+larc.recurrence @scored(%q[K], %k[K], %v[V], %g[K]: gate, %c: gate) state(%S[K, V]) -> (o[V])
+    dims(K = 16, V = 16) {
+  %o = larc.contract %S, %q over K
+  larc.yield %S, %o
+}
+chunk.scan @scored size 16 tokens(token from 0 size 16, source from 0 size 16)
+    dims(K = 16, V = 16) operands(%q[K], %k[K], %v[V], %g[K], %c)
+    states(%S[K, V]: diagonal) {
+  %A = chunk.scores %q, %k over K token to source
+  // expected-error @below {{takes scores, which only 'chunk.mix' does}}
+  %B = larc.neg %A
+  %C = larc.neg %B
+  %o = chunk.mix %C, %v token to source
+  %n = chunk.update %S over token keys(%k) values(%v)
+  chunk.yield %n, %o
+}

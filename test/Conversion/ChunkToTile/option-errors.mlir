@@ -8,6 +8,9 @@
 // RUN: not larc-opt %s --convert-chunk-to-tile=stages=64 2>&1 | FileCheck %s --check-prefix=STAGES
 // RUN: not larc-opt %s --convert-chunk-to-tile=stages=1 2>&1 | FileCheck %s --check-prefix=FEW
 // RUN: not larc-opt %s --convert-chunk-to-tile=factor-registers=36 2>&1 | FileCheck %s --check-prefix=REGISTERS
+// RUN: not larc-opt %s --convert-chunk-to-tile="matrix-unit=mma factor-registers=96" 2>&1 | FileCheck %s --check-prefix=MMA
+
+// MMA: error: registers of a role need Hopper's wgmma
 
 // OPERANDS: error: expected 3 types of operands, found 1
 // CONSTANTS: error: expected 1 types of constants, found 2
