@@ -21,36 +21,50 @@ using namespace larc::tilerun;
 //===----------------------------------------------------------------------===//
 
 // Times start at 1; 0 stands for never.
-Ordering::Ordering(int64_t warps) : clocks(warps * warps, 0), fences(warps) {
+Ordering::Ordering(int64_t warps)
+    : clocks(2 * warps * warps, 0), landings(warps, 0), fences(warps) {
   for (int64_t warp = 0; warp < warps; ++warp)
-    clocks[warp * warps + warp] = 1;
+    getRow(warp)[warp] = 1;
 }
 
 std::vector<uint32_t> Ordering::leave(int64_t warp) {
-  auto first = clocks.begin() + warp * getWarps();
-  std::vector<uint32_t> note(first, first + getWarps());
-  ++first[warp];
+  uint32_t *row = getRow(warp);
+  std::vector<uint32_t> note(row, row + 2 * getWarps());
+  ++row[warp];
   return note;
+}
+
+std::vector<uint32_t> Ordering::land(int64_t warp) {
+  std::vector<uint32_t> note(2 * getWarps(), 0);
+  note[getWarps() + warp] = ++landings[warp];
+  return note;
+}
+
+bool Ordering::knows(int64_t warp, llvm::ArrayRef<uint32_t> note) const {
+  const uint32_t *row = getRow(warp);
+  return llvm::all_of(llvm::enumerate(note), [&](auto entry) {
+    return row[entry.index()] >= entry.value();
+  });
 }
 
 void Ordering::meet(llvm::ArrayRef<int64_t> warps,
                     llvm::ArrayRef<std::vector<uint32_t>> notes) {
-  int64_t all = getWarps();
+  int64_t all = 2 * getWarps();
   std::vector<uint32_t> joined(all, 0);
   for (const std::vector<uint32_t> &note : notes)
     for (int64_t other = 0; other < all; ++other)
       joined[other] = std::max(joined[other], note[other]);
   for (int64_t warp : warps)
     for (int64_t other = 0; other < all; ++other)
-      joined[other] = std::max(joined[other], clocks[warp * all + other]);
+      joined[other] = std::max(joined[other], getRow(warp)[other]);
   for (int64_t warp : warps) {
-    llvm::copy(joined, clocks.begin() + warp * all);
-    ++clocks[warp * all + warp];
+    llvm::copy(joined, getRow(warp));
+    ++getRow(warp)[warp];
   }
 }
 
 void Ordering::fence(int64_t warp) {
-  uint32_t &clock = clocks[warp * getWarps() + warp];
+  uint32_t &clock = getRow(warp)[warp];
   fences[warp].push_back(clock);
   ++clock;
 }
@@ -84,7 +98,8 @@ SharedMemory::SharedMemory(int64_t bytes, Ordering &ordering)
       reads(granules.size() * ordering.getWarps(), 0) {}
 
 int64_t SharedMemory::addCopy(int64_t first, int64_t count) {
-  copies.push_back({first, std::vector<uint32_t>(count, 0)});
+  copies.push_back({first, std::vector<uint32_t>(count, 0),
+                    std::vector<uint32_t>(count, 0)});
   return static_cast<int64_t>(copies.size()) - 1;
 }
 
@@ -92,9 +107,20 @@ void SharedMemory::finishCopy(int64_t copy, int64_t warp) {
   copies[copy].times[warp - copies[copy].first] = ordering.now(warp);
 }
 
+void SharedMemory::landCopy(int64_t copy, int64_t warp) {
+  copies[copy].landings[warp - copies[copy].first] = ordering.getLanding(warp);
+}
+
 Fault SharedMemory::checkCopy(int64_t warp, int64_t copy) const {
-  for (auto [index, time] : llvm::enumerate(copies[copy].times)) {
+  for (auto [index, time, landing] :
+       llvm::enumerate(copies[copy].times, copies[copy].landings)) {
     int64_t other = copies[copy].first + static_cast<int64_t>(index);
+    if (landing != 0 && ordering.knowsLanding(other, landing, warp))
+      continue;
+    if (time == 0 && landing != 0)
+      return "what is copied here may not have arrived: " + nameWarp(warp) +
+             " has not waited for the phase that ends when " + nameWarp(other) +
+             "'s share has landed";
     if (time == 0)
       return "what is copied here has not arrived: " + nameWarp(other) +
              " has not waited for its share";

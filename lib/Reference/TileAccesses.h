@@ -22,19 +22,33 @@ namespace larc::tilerun {
 /// Which of two events in different warps comes first, by vector clocks: a
 /// warp's clock moves on where it meets others, and it then knows what they had
 /// done before. An event is a warp and the time (`now`) that its clock showed.
+/// The copies that a warp has started are somebody of their own: that they have
+/// landed, the warp itself knows only once it has waited.
 class Ordering {
 public:
   explicit Ordering(int64_t warps);
 
   int64_t getWarps() const { return static_cast<int64_t>(fences.size()); }
-  uint32_t now(int64_t warp) const { return clocks[warp * getWarps() + warp]; }
+  uint32_t now(int64_t warp) const { return getRow(warp)[warp]; }
   /// Whether an event of `warp` at `time` comes before what `other` does next.
   bool isBefore(int64_t warp, uint32_t time, int64_t other) const {
-    return warp == other || clocks[other * getWarps() + warp] >= time;
+    return warp == other || getRow(other)[warp] >= time;
   }
   /// What `warp` knows and has done, for others to learn at a meeting that it
   /// does not wait for.
   std::vector<uint32_t> leave(int64_t warp);
+  /// Lets the copies that `warp` has started land: no more than that is in the
+  /// note.
+  std::vector<uint32_t> land(int64_t warp);
+  /// When the copies landed, for those that are started now: at the next
+  /// `land`.
+  uint32_t getLanding(int64_t warp) const { return landings[warp] + 1; }
+  /// Whether `other` knows that copies of `warp` landed at `time`.
+  bool knowsLanding(int64_t warp, uint32_t time, int64_t other) const {
+    return getRow(other)[getWarps() + warp] >= time;
+  }
+  /// Whether `warp` knows all that is in a note.
+  bool knows(int64_t warp, llvm::ArrayRef<uint32_t> note) const;
   /// Lets the warps know what the others had done, and what those that have
   /// left a note had.
   void meet(llvm::ArrayRef<int64_t> warps,
@@ -46,8 +60,15 @@ public:
   bool isFenced(int64_t warp, uint32_t time, int64_t other) const;
 
 private:
-  /// Row w is what warp w knows of each warp.
+  /// What `warp` knows of each warp, and then of each warp's copies.
+  const uint32_t *getRow(int64_t warp) const {
+    return &clocks[warp * 2 * getWarps()];
+  }
+  uint32_t *getRow(int64_t warp) { return &clocks[warp * 2 * getWarps()]; }
+
   std::vector<uint32_t> clocks;
+  /// How often the copies of each warp landed.
+  std::vector<uint32_t> landings;
   /// When each warp fenced, ascending.
   std::vector<std::vector<uint32_t>> fences;
 };
@@ -64,6 +85,8 @@ public:
   /// which byte is not said, so that it has arrived when all have waited.
   int64_t addCopy(int64_t first, int64_t count);
   void finishCopy(int64_t copy, int64_t warp);
+  /// Says that what `warp` brings of a copy lands at its next `land`.
+  void landCopy(int64_t copy, int64_t warp);
 
   /// Reads and writes of `warp`; `bytes` is even, `offset` too, and both are
   /// within the memory.
@@ -100,11 +123,11 @@ private:
   std::vector<Granule> granules;
   /// When each warp read each granule last.
   std::vector<uint32_t> reads;
-  /// A copy: its first warp, and when each warp waited for it; 0 while it has
-  /// not.
+  /// A copy: its first warp, when each warp waited for it, and when its share
+  /// landed by itself; 0 while that has not been.
   struct Copy {
     int64_t first;
-    std::vector<uint32_t> times;
+    std::vector<uint32_t> times, landings;
   };
   std::vector<Copy> copies;
 };

@@ -102,6 +102,14 @@ void TileMachine::placeShared() {
     sharedBytes = offset + op.getType().getBytes();
   }
   shared.emplace(sharedBytes, ordering);
+  program.walk([&](AllocPhasesOp op) {
+    PhasesType type = op.getType();
+    places[op] = static_cast<int64_t>(barriers.size());
+    barriers.resize(barriers.size() + type.getStages());
+    sharedBytes = static_cast<int64_t>(
+                      llvm::alignTo(sharedBytes, PhasesType::kBarrierBytes)) +
+                  type.getBytes();
+  });
 }
 
 LogicalResult TileMachine::run() {
@@ -192,6 +200,10 @@ LogicalResult TileMachine::runOperation(Warp &warp, Operation *op) {
         getSlot(warp, alloc).memory = places.lookup(alloc);
         return success();
       })
+      .Case([&](AllocPhasesOp alloc) {
+        getSlot(warp, alloc).memory = places.lookup(alloc);
+        return success();
+      })
       .Case([&](StageOp stage) { return runStage(warp, stage); })
       .Case([&](LoadOp load) { return runLoad(warp, load); })
       .Case([&](StoreOp store) { return runStore(warp, store); })
@@ -207,6 +219,10 @@ LogicalResult TileMachine::runOperation(Warp &warp, Operation *op) {
       .Case([&](ArriveOp arrive) {
         return meet(warp, arrive, arrive.getId(), arrive.getWarps());
       })
+      .Case([&](PhaseArriveOp arrive) { return runPhaseArrive(warp, arrive); })
+      .Case([&](PhaseWaitOp wait) { return runPhaseWait(warp, wait); })
+      // A warp runs one operation after the other.
+      .Case([&](SyncWarpOp) { return success(); })
       .Case([&](FenceAsyncOp) {
         ordering.fence(warp.number);
         return success();
@@ -217,9 +233,12 @@ LogicalResult TileMachine::runOperation(Warp &warp, Operation *op) {
       .Case([&](MapOp map) { return runMap(warp, map); })
       .Case([&](ReduceOp reduce) { return runReduce(warp, reduce); })
       .Case([&](ScanOp scan) { return runScan(warp, scan); })
+      .Case([&](ExchangeOp exchange) { return runExchange(warp, exchange); })
+      .Case([&](PickOp pick) { return runPick(warp, pick); })
       .Case([&](ConvertOp convert) { return runConvert(warp, convert); })
       .Case([&](SliceOp slice) { return runSlice(warp, slice); })
       .Case([&](MmaOp product) { return runMma(warp, product); })
+      .Case([&](MmaRowsOp product) { return runMmaRows(warp, product); })
       .Case([&](WgmmaOp product) { return runWgmma(warp, product); })
       .Case([&](WgmmaFenceOp) {
         warp.fenceStep = warp.step;
@@ -401,6 +420,78 @@ LogicalResult TileMachine::runVote(Warp &warp, VoteOp op) {
                     ? llvm::all_of(predicate->elements, holds)
                     : llvm::any_of(predicate->elements, holds);
   return meet(warp, op, op.getId(), op.getWarps());
+}
+
+PhaseBarrier *TileMachine::getBarrier(Warp &warp, Operation *op, Value phases,
+                                      Value stage) {
+  int64_t number = getInteger(warp, stage);
+  int64_t stages = cast<PhasesType>(phases.getType()).getStages();
+  if (number < 0 || number >= stages)
+    return (void)(op->emitOpError("expected a stage below ")
+                  << stages << ", found " << number),
+           nullptr;
+  return &barriers[getSlot(warp, phases).memory + number];
+}
+
+LogicalResult TileMachine::runPhaseArrive(Warp &warp, PhaseArriveOp op) {
+  PhaseBarrier *barrier = getBarrier(warp, op, op.getPhases(), op.getStage());
+  if (!barrier)
+    return failure();
+  PhasesType type = op.getPhases().getType();
+  std::vector<uint32_t> note;
+  if (type.getCopies()) {
+    for (int64_t copy : std::exchange(warp.flyingCopies, {}))
+      shared->landCopy(copy, warp.number);
+    note = ordering.land(warp.number);
+  } else {
+    note = ordering.leave(warp.number);
+  }
+  std::vector<uint32_t> &known = barrier->notes.back();
+  known.resize(note.size(), 0);
+  for (auto [time, other] : llvm::zip_equal(known, note))
+    time = std::max(time, other);
+  if (++barrier->arrived != type.getWarps())
+    return success();
+
+  barrier->arrived = 0;
+  barrier->notes.emplace_back();
+  ++statistics.meetings;
+  for (auto [number, parity] : std::exchange(barrier->waiting, {})) {
+    warps[number].state = Warp::Runs;
+    passPhase(warps[number], *barrier, parity);
+  }
+  return success();
+}
+
+/// What a warp knows once it has waited is what it knows for sure, whatever
+/// order the warps happen to run in: the first phase that may have let it go
+/// on, after those that it knew had ended, and none that ended later.
+void TileMachine::passPhase(Warp &warp, const PhaseBarrier &barrier,
+                            int64_t parity) {
+  int64_t phase = barrier.getPhase();
+  while (phase > 0 && !ordering.knows(warp.number, barrier.notes[phase - 1]))
+    --phase;
+  if (phase % 2 == parity)
+    ++phase;
+  if (phase > 0)
+    ordering.meet(warp.number, barrier.notes[phase - 1]);
+}
+
+LogicalResult TileMachine::runPhaseWait(Warp &warp, PhaseWaitOp op) {
+  PhaseBarrier *barrier = getBarrier(warp, op, op.getPhases(), op.getStage());
+  if (!barrier)
+    return failure();
+  int64_t parity = getInteger(warp, op.getParity());
+  if (parity != 0 && parity != 1)
+    return op.emitOpError("expected a parity of 0 or 1, found ") << parity;
+  if (barrier->getPhase() % 2 != parity) {
+    passPhase(warp, *barrier, parity);
+    return success();
+  }
+  warp.state = Warp::Waits;
+  warp.waitsAt = op;
+  barrier->waiting.emplace_back(warp.number, parity);
+  return success();
 }
 
 LogicalResult TileMachine::reportDeadlock() {

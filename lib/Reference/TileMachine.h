@@ -54,7 +54,8 @@ using ProductRef = std::shared_ptr<Product>;
 /// type.
 struct Slot {
   Element scalar = {};
-  /// The place of a shared matrix in bytes, or the number of an argument.
+  /// The place of a shared matrix in bytes, or the number of an argument or of
+  /// a barrier.
   int64_t memory = 0;
   RegistersRef registers;
   ProductRef product;
@@ -87,6 +88,8 @@ struct Warp {
   /// the group that has not ended.
   std::vector<std::vector<int64_t>> copyGroups;
   std::vector<int64_t> openCopies;
+  /// Those that it started after its last arrival by landing.
+  std::vector<int64_t> flyingCopies;
   std::vector<std::vector<ProductRef>> productGroups;
   std::vector<ProductRef> openProducts;
   /// How many products it has started, and copies in each role (null: none).
@@ -116,6 +119,20 @@ struct Arrival {
   mlir::Operation *op;
   /// Where it does not wait: what it had done (see Ordering::leave).
   std::vector<uint32_t> note;
+};
+
+/// A barrier that counts arrivals.
+struct PhaseBarrier {
+  /// Arrivals in the present phase.
+  int64_t arrived = 0;
+  /// What is known to those who wait for each phase: the last is that of the
+  /// present phase, and not complete.
+  std::vector<std::vector<uint32_t>> notes = {{}};
+  /// Warps that wait, and the parities for which they do.
+  std::vector<std::pair<int64_t, int64_t>> waiting;
+
+  /// The number of the present phase.
+  int64_t getPhase() const { return static_cast<int64_t>(notes.size()) - 1; }
 };
 
 /// Some warps of the block that do something together.
@@ -151,6 +168,11 @@ private:
   void resume(llvm::ArrayRef<Arrival> arrivals);
   llvm::LogicalResult runVote(Warp &warp, tile::VoteOp op);
   llvm::LogicalResult reportDeadlock();
+  PhaseBarrier *getBarrier(Warp &warp, mlir::Operation *op, mlir::Value phases,
+                           mlir::Value stage);
+  llvm::LogicalResult runPhaseArrive(Warp &warp, tile::PhaseArriveOp op);
+  llvm::LogicalResult runPhaseWait(Warp &warp, tile::PhaseWaitOp op);
+  void passPhase(Warp &warp, const PhaseBarrier &barrier, int64_t parity);
   llvm::LogicalResult checkJoints(llvm::ArrayRef<Joint> joints);
 
   // Memory (TileMemoryOps.cpp).
@@ -169,11 +191,14 @@ private:
   llvm::LogicalResult runMap(Warp &warp, tile::MapOp op);
   llvm::LogicalResult runReduce(Warp &warp, tile::ReduceOp op);
   llvm::LogicalResult runScan(Warp &warp, tile::ScanOp op);
+  llvm::LogicalResult runExchange(Warp &warp, tile::ExchangeOp op);
+  llvm::LogicalResult runPick(Warp &warp, tile::PickOp op);
   llvm::LogicalResult runConvert(Warp &warp, tile::ConvertOp op);
   llvm::LogicalResult runSlice(Warp &warp, tile::SliceOp op);
 
   // Products (TileMatrixUnit.cpp).
   llvm::LogicalResult runMma(Warp &warp, tile::MmaOp op);
+  llvm::LogicalResult runMmaRows(Warp &warp, tile::MmaRowsOp op);
   llvm::LogicalResult runWgmma(Warp &warp, tile::WgmmaOp op);
   llvm::LogicalResult checkFenced(Warp &warp, mlir::Operation *op,
                                   const Registers &registers);
@@ -218,6 +243,7 @@ private:
   std::vector<std::vector<Arrival>> waiting;
   /// How many warps meet at each.
   std::vector<int64_t> expected;
+  std::vector<PhaseBarrier> barriers;
   /// All copies so far, those of each role in their order, and all products of
   /// each four warps.
   std::vector<Joint> copies;
@@ -225,6 +251,7 @@ private:
   std::vector<std::vector<Joint>> products;
 
   llvm::DenseMap<mlir::Value, size_t> numbers;
+  /// Of shared matrices, and the first of some barriers.
   llvm::DenseMap<mlir::Operation *, int64_t> places;
   llvm::DenseMap<mlir::Type, std::unique_ptr<Geometry>> geometries;
   llvm::DenseMap<std::pair<mlir::Type, mlir::Type>,

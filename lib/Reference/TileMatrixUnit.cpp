@@ -74,6 +74,32 @@ LogicalResult TileMachine::runMma(Warp &warp, MmaOp op) {
   return success();
 }
 
+static std::vector<float> transpose(ArrayRef<float> matrix, int64_t rows,
+                                    int64_t cols) {
+  std::vector<float> result(matrix.size());
+  for (int64_t i = 0; i < rows; ++i)
+    for (int64_t j = 0; j < cols; ++j)
+      result[j * rows + i] = matrix[i * cols + j];
+  return result;
+}
+
+LogicalResult TileMachine::runMmaRows(Warp &warp, MmaRowsOp op) {
+  const Registers *lhs = getTile(warp, op, op.getLhs());
+  const Registers *rhs = lhs ? getTile(warp, op, op.getRhs()) : nullptr;
+  const Registers *sums =
+      rhs ? getTile(warp, op, op.getAccumulator()) : nullptr;
+  if (!sums)
+    return failure();
+  Elements result = sums->elements;
+  RegType left = op.getLhs().getType(), right = op.getRhs().getType();
+  addProduct(op.getType(), getMatrix(left, lhs->elements),
+             transpose(getMatrix(right, rhs->elements), right.getRows(),
+                       right.getCols()),
+             left.getCols(), result);
+  setTile(warp, op, std::move(result));
+  return success();
+}
+
 //===----------------------------------------------------------------------===//
 // Products of four warps
 //===----------------------------------------------------------------------===//
@@ -161,15 +187,6 @@ LogicalResult TileMachine::readMatrix(Warp &warp, Operation *op, Value memory,
     }
   }
   return success();
-}
-
-static std::vector<float> transpose(ArrayRef<float> matrix, int64_t rows,
-                                    int64_t cols) {
-  std::vector<float> result(matrix.size());
-  for (int64_t i = 0; i < rows; ++i)
-    for (int64_t j = 0; j < cols; ++j)
-      result[j * rows + i] = matrix[i * cols + j];
-  return result;
 }
 
 LogicalResult TileMachine::runWgmma(Warp &warp, WgmmaOp op) {

@@ -204,6 +204,7 @@ LogicalResult TileMachine::runCopy(Warp &warp, CopyAsyncOp op) {
   }
   ++copies[copy].warps;
   warp.openCopies.push_back(copy);
+  warp.flyingCopies.push_back(copy);
 
   SharedType type = op.getTarget().getType();
   int64_t bytes = type.getElementType().getIntOrFloatBitWidth() / 8;

@@ -127,6 +127,50 @@ LogicalResult TileMachine::runSlice(Warp &warp, SliceOp op) {
   return success();
 }
 
+/// The elements of a tile by their places, row after row.
+static Elements placeElements(RegType type, const Geometry &geometry,
+                              const Elements &elements) {
+  Elements matrix(type.getRows() * type.getCols());
+  for (auto [place, element] : llvm::zip_equal(geometry.places, elements))
+    matrix[place.first * type.getCols() + place.second] = element;
+  return matrix;
+}
+
+LogicalResult TileMachine::runExchange(Warp &warp, ExchangeOp op) {
+  const Registers *operand = getTile(warp, op, op.getOperand());
+  if (!operand)
+    return failure();
+  RegType type = op.getType();
+  const Geometry &geometry = getGeometry(type);
+  Elements matrix = placeElements(type, geometry, operand->elements);
+  auto distance = static_cast<int64_t>(op.getDistance());
+  bool alongRows = op.getDimension() == Dimension::Rows;
+  Elements elements;
+  for (auto [row, col] : geometry.places) {
+    int64_t fromRow = alongRows ? row ^ distance : row;
+    int64_t fromCol = alongRows ? col : col ^ distance;
+    elements.push_back(matrix[fromRow * type.getCols() + fromCol]);
+  }
+  setTile(warp, op, std::move(elements));
+  return success();
+}
+
+LogicalResult TileMachine::runPick(Warp &warp, PickOp op) {
+  const Registers *operand = getTile(warp, op, op.getOperand());
+  if (!operand)
+    return failure();
+  RegType from = op.getOperand().getType();
+  Elements matrix = placeElements(from, getGeometry(from), operand->elements);
+  auto number = static_cast<int64_t>(op.getNumber());
+  bool alongRows = op.getDimension() == Dimension::Rows;
+  Elements elements;
+  for (auto [row, col] : getGeometry(op.getType()).places)
+    elements.push_back(matrix[(alongRows ? number : row) * from.getCols() +
+                              (alongRows ? col : number)]);
+  setTile(warp, op, std::move(elements));
+  return success();
+}
+
 //===----------------------------------------------------------------------===//
 // Maps
 //===----------------------------------------------------------------------===//

@@ -30,15 +30,33 @@ static int64_t getBytes(Type element) {
 // Addresses
 //===----------------------------------------------------------------------===//
 
+void ProgramEmitter::placeShared() {
+  auto allocate = [&](Operation *op, int64_t offset, int64_t bytes) {
+    sharedPlaces[op] = offset;
+    sharedBytes = std::max(sharedBytes, offset + bytes);
+  };
+  auto align = [&](int64_t alignment) {
+    return static_cast<int64_t>(llvm::alignTo(sharedBytes, alignment));
+  };
+  // What has its place already comes first: the others stand behind it.
+  program.walk([&](AllocOp op) {
+    if (op.getOffset())
+      allocate(op, static_cast<int64_t>(*op.getOffset()),
+               op.getType().getBytes());
+  });
+  program.walk([&](AllocOp op) {
+    if (!op.getOffset())
+      allocate(op, align(op.getType().getAlignment()), op.getType().getBytes());
+  });
+  program.walk([&](AllocPhasesOp op) {
+    allocate(op, align(PhasesType::kBarrierBytes), op.getType().getBytes());
+  });
+}
+
 void ProgramEmitter::emitAlloc(AllocOp op) {
-  SharedType type = op.getType();
-  int64_t offset = op.getOffset() ? static_cast<int64_t>(*op.getOffset())
-                                  : static_cast<int64_t>(llvm::alignTo(
-                                        sharedBytes, type.getAlignment()));
-  sharedBytes = std::max(sharedBytes, offset + type.getBytes());
   Value matrix = LLVM::GEPOp::create(
       builder, loc, sharedBase.getType(), builder.getI8Type(), sharedBase,
-      ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(offset)});
+      ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(sharedPlaces.lookup(op))});
   scalars.map(op.getResult(), matrix);
 }
 

@@ -17,6 +17,59 @@ using namespace larc::tile;
 // A warp's products
 //===----------------------------------------------------------------------===//
 
+/// Multiplies 32-bit operands of one instruction, and adds to `sums`.
+static void multiplyTf32(OpBuilder &builder, Location loc, ArrayRef<Value> left,
+                         ArrayRef<Value> right, MutableArrayRef<Value> sums) {
+  auto toWords = [&](ArrayRef<Value> values) {
+    Values words;
+    for (Value value : values)
+      words.push_back(
+          LLVM::BitcastOp::create(builder, loc, builder.getI32Type(), value));
+    return words;
+  };
+  auto types =
+      std::array<NVVM::MMATypes, 2>{NVVM::MMATypes::tf32, NVVM::MMATypes::tf32};
+  auto layouts = std::array<NVVM::MMALayout, 2>{NVVM::MMALayout::row,
+                                                NVVM::MMALayout::col};
+  Type f32 = builder.getF32Type();
+  Type result = LLVM::LLVMStructType::getLiteral(builder.getContext(),
+                                                 {f32, f32, f32, f32});
+  Value product = NVVM::MmaOp::create(
+      builder, loc, result, toWords(left), toWords(right), ValueRange(sums),
+      ArrayRef<int64_t>{16, 8, 8}, /*b1Op=*/std::nullopt,
+      /*intOverflow=*/std::nullopt, types, layouts);
+  for (auto [i, sum] : llvm::enumerate(sums))
+    sum = LLVM::ExtractValueOp::create(builder, loc, product,
+                                       static_cast<int64_t>(i));
+}
+
+/// A cell of accumulators is an operand as it lies if column 2t of it counts as
+/// the instruction's t, and column 2t + 1 as its t + 4: the order of what is
+/// summed does not matter, as long as both operands have the same.
+void ProgramEmitter::emitMmaRows(MmaRowsOp op) {
+  RegType lhs = op.getLhs().getType(), acc = op.getType();
+  Values a = tiles.at(op.getLhs()), b = tiles.at(op.getRhs());
+  Values c = tiles.at(op.getAccumulator());
+  int64_t steps = lhs.getCols() / 8, blocks = acc.getCols() / 8;
+  for (int64_t row = 0; row < acc.getRows() / 16; ++row) {
+    for (int64_t col = 0; col < blocks; ++col) {
+      MutableArrayRef<Value> sums =
+          MutableArrayRef<Value>(c).slice((row * blocks + col) * 4, 4);
+      for (int64_t step = 0; step < steps; ++step) {
+        // Rows g and g + 8 of the left cell, of columns 2t and 2t + 1.
+        ArrayRef<Value> left =
+            ArrayRef<Value>(a).slice((row * steps + step) * 4, 4);
+        // A cell has the rows of two instructions.
+        ArrayRef<Value> right = ArrayRef<Value>(b).slice(
+            (col / 2 * steps + step) * 4 + col % 2 * 2, 2);
+        multiplyTf32(builder, loc, {left[0], left[2], left[1], left[3]}, right,
+                     sums);
+      }
+    }
+  }
+  tiles[op.getResult()] = c;
+}
+
 void ProgramEmitter::emitMma(MmaOp op) {
   RegType lhs = op.getLhs().getType();
   RegType acc = op.getType();

@@ -354,6 +354,8 @@ FailureOr<LLVM::LLVMFuncOp> ProgramEmitter::emit(LLVM::GlobalOp shared) {
   builder.setInsertionPointToStart(entry);
   sharedBase = LLVM::AddressOfOp::create(builder, loc, shared);
   bindArguments(*entry);
+  placeShared();
+  emitPhaseStart();
   if (failed(emitBlock(program.getBody().front())))
     return failure();
   kernel->setAttr(kSharedBytesAttrName, builder.getI64IntegerAttr(sharedBytes));
@@ -568,6 +570,8 @@ LogicalResult ProgramEmitter::emitOperation(Operation *op) {
       .Case<WarpOp>(
           [&](auto op) { return scalars.map(op.getResult(), warp), success(); })
       .Case<AllocOp>([&](auto op) { return emitAlloc(op), success(); })
+      // Made when the program starts.
+      .Case<AllocPhasesOp>(emitted)
       .Case<StageOp>([&](auto op) { return emitStage(op), success(); })
       .Case<LoadOp>([&](auto op) {
         bindGlobal(op.getMemory());
@@ -591,6 +595,12 @@ LogicalResult ProgramEmitter::emitOperation(Operation *op) {
       })
       .Case<BarrierOp>([&](auto op) { return emitBarrier(op), success(); })
       .Case<ArriveOp>([&](auto op) { return emitArrive(op), success(); })
+      .Case<PhaseArriveOp>(
+          [&](auto op) { return emitPhaseArrive(op), success(); })
+      .Case<PhaseWaitOp>([&](auto op) { return emitPhaseWait(op), success(); })
+      .Case<SyncWarpOp>([&](auto) {
+        return NVVM::SyncWarpOp::create(builder, loc, i32(-1)), success();
+      })
       .Case<FenceAsyncOp>([&](auto) {
         return assembly("fence.proxy.async.shared::cta;", "~{memory}", {}, {}),
                success();
@@ -601,9 +611,12 @@ LogicalResult ProgramEmitter::emitOperation(Operation *op) {
       .Case<MapOp>([&](auto op) { return emitMap(op), success(); })
       .Case<ReduceOp>([&](auto op) { return emitReduce(op), success(); })
       .Case<ScanOp>([&](auto op) { return emitScan(op), success(); })
+      .Case<ExchangeOp>([&](auto op) { return emitExchange(op), success(); })
+      .Case<PickOp>([&](auto op) { return emitPick(op), success(); })
       .Case<ConvertOp>([&](auto op) { return emitConvert(op), success(); })
       .Case<SliceOp>([&](auto op) { return emitSlice(op), success(); })
       .Case<MmaOp>([&](auto op) { return emitMma(op), success(); })
+      .Case<MmaRowsOp>([&](auto op) { return emitMmaRows(op), success(); })
       .Case<WgmmaOp>([&](auto op) { return emitWgmma(op), success(); })
       .Case<WgmmaFenceOp>([&](auto) {
         return NVVM::WgmmaFenceAlignedOp::create(builder, loc), success();

@@ -18,6 +18,7 @@
 #include "larc/Dialect/Tile/IR/Tile.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/IRMapping.h"
 
@@ -54,6 +55,8 @@ public:
 private:
   // ProgramEmitter.cpp: the kernel and control flow.
   void bindGlobal(mlir::Value memory);
+  /// Gives all shared matrices and barriers their places.
+  void placeShared();
   mlir::Value readThread();
   void bindArguments(mlir::Block &entry);
   /// Element `at` of a list of the kernel's, or `otherwise` where the list is
@@ -77,11 +80,17 @@ private:
   void emitMap(MapOp op);
   void emitReduce(ReduceOp op);
   void emitScan(ScanOp op);
+  void emitExchange(ExchangeOp op);
+  void emitPick(PickOp op);
   void emitConvert(ConvertOp op);
   void emitSlice(SliceOp op);
   mlir::Value combine(CombineKind kind, mlir::Value lhs, mlir::Value rhs);
   mlir::Value getNeutral(CombineKind kind, mlir::Type type);
+  /// The value of the lane whose number differs in one bit.
   mlir::Value shuffle(mlir::Value value, int64_t laneBit);
+  /// The value of lane `from` (i32), or of the one that differs in `from`.
+  mlir::Value shuffle(mlir::Value value, mlir::Value from,
+                      mlir::NVVM::ShflKind kind);
 
   // MemoryOps.cpp and Matrices.cpp: memory.
   void emitAlloc(AllocOp op);
@@ -122,6 +131,7 @@ private:
 
   // Products.cpp: the matrix units.
   void emitMma(MmaOp op);
+  void emitMmaRows(MmaRowsOp op);
   void emitWgmma(WgmmaOp op);
   void emitWgmmaWait(WgmmaWaitOp op);
   mlir::Value getDescriptor(SharedType type, mlir::Value matrix,
@@ -132,6 +142,12 @@ private:
   void emitBarrier(BarrierOp op);
   void emitArrive(ArriveOp op);
   void emitVote(VoteOp op);
+  void emitPhaseStart();
+  void emitPhaseArrive(PhaseArriveOp op);
+  void emitPhaseWait(PhaseWaitOp op);
+  mlir::Value getBarrierAddress(mlir::Value phases, mlir::Value stage);
+  /// A pointer to shared memory as inline assembly takes it.
+  mlir::Value toWord(mlir::Value pointer);
 
   // Small things.
   mlir::Value index(int64_t number);
@@ -173,6 +189,8 @@ private:
   mlir::Value length, position, part, segment, segments; // index
   mlir::Value sharedBase;                                // !llvm.ptr<3>
   int64_t sharedBytes = 0;
+  /// Of what is allocated, in bytes from there.
+  llvm::DenseMap<mlir::Operation *, int64_t> sharedPlaces;
 };
 
 /// The type that holds registers 2i and 2i + 1 of `type`, or one register where

@@ -126,6 +126,10 @@ Value ProgramEmitter::getNeutral(CombineKind kind, Type type) {
 }
 
 Value ProgramEmitter::shuffle(Value value, int64_t laneBit) {
+  return shuffle(value, i32(int64_t(1) << laneBit), NVVM::ShflKind::bfly);
+}
+
+Value ProgramEmitter::shuffle(Value value, Value from, NVVM::ShflKind kind) {
   // Of 16-bit elements the bits are moved, in the low half of a word.
   Type type = value.getType();
   Value word = value;
@@ -134,8 +138,7 @@ Value ProgramEmitter::shuffle(Value value, int64_t laneBit) {
     word = arith::ExtUIOp::create(builder, loc, builder.getI32Type(), word);
   }
   Value moved = NVVM::ShflOp::create(builder, loc, word.getType(), i32(-1),
-                                     word, i32(int64_t(1) << laneBit), i32(31),
-                                     NVVM::ShflKind::bfly, UnitAttr());
+                                     word, from, i32(31), kind, UnitAttr());
   if (type.getIntOrFloatBitWidth() != 16)
     return moved;
   moved = arith::TruncIOp::create(builder, loc, builder.getI16Type(), moved);
@@ -257,6 +260,74 @@ void ProgramEmitter::emitScan(ScanOp op) {
     }
   }
   setTile(op.getResult(), prefix);
+}
+
+//===----------------------------------------------------------------------===//
+// Moving elements
+//===----------------------------------------------------------------------===//
+
+/// The register of `type` in which lane 0 has the element (row, col).
+static int64_t findRegister(RegType type, int64_t row, int64_t col) {
+  int64_t reg = 0;
+  while (type.getElement(/*lane=*/0, reg) != std::pair(row, col))
+    ++reg;
+  return reg;
+}
+
+void ProgramEmitter::emitExchange(ExchangeOp op) {
+  RegType type = op.getType();
+  unsigned along = op.getDimension() == Dimension::Rows ? 0 : 1;
+  auto distance = static_cast<int64_t>(op.getDistance());
+  Values operand = unpack(op.getOperand());
+  ArrayRef<int64_t> lanes = type.getLayout().getLanes();
+  for (int64_t bit = 0; bit < LayoutAttr::kLaneBits; ++bit) {
+    if (lanes[2 * bit + along] != distance)
+      continue;
+    for (Value &value : operand)
+      value = shuffle(value, bit);
+    setTile(op.getResult(), operand);
+    return;
+  }
+  // A bit of the register's number or of the cell's: the same in all lanes.
+  Values registers;
+  for (int64_t reg = 0; reg < type.getNumRegisters(); ++reg) {
+    auto [row, col] = type.getElement(/*lane=*/0, reg);
+    (along == 0 ? row : col) ^= distance;
+    registers.push_back(operand[findRegister(type, row, col)]);
+  }
+  setTile(op.getResult(), registers);
+}
+
+void ProgramEmitter::emitPick(PickOp op) {
+  RegType from = op.getOperand().getType(), to = op.getType();
+  unsigned along = op.getDimension() == Dimension::Rows ? 0 : 1;
+  auto number = static_cast<int64_t>(op.getNumber());
+  Values operand = unpack(op.getOperand());
+  // The lane that has the row: its bits of the row, the others of this lane.
+  ArrayRef<int64_t> lanes = from.getLayout().getLanes();
+  int64_t ownBits = 0, rowBits = 0, ofLanes = 0;
+  for (int64_t bit = 0; bit < LayoutAttr::kLaneBits; ++bit) {
+    int64_t step = lanes[2 * bit + along];
+    if (step == 0)
+      ownBits |= int64_t(1) << bit;
+    else if ((number & step) != 0)
+      rowBits |= int64_t(1) << bit;
+    ofLanes |= step;
+  }
+  Value source;
+  if (ofLanes != 0) {
+    source = arith::AndIOp::create(builder, loc, toI32(lane), i32(ownBits));
+    source = arith::OrIOp::create(builder, loc, source, i32(rowBits));
+  }
+  Values registers;
+  for (int64_t reg = 0; reg < to.getNumRegisters(); ++reg) {
+    auto [row, col] = to.getElement(/*lane=*/0, reg);
+    (along == 0 ? row : col) = number & ~ofLanes;
+    Value value = operand[findRegister(from, row, col)];
+    registers.push_back(source ? shuffle(value, source, NVVM::ShflKind::idx)
+                               : value);
+  }
+  setTile(op.getResult(), registers);
 }
 
 //===----------------------------------------------------------------------===//

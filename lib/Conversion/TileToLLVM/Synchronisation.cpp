@@ -54,3 +54,73 @@ void ProgramEmitter::emitVote(VoteOp op) {
                                        voted, i32(0));
   scalars.map(op.getResult(), result);
 }
+
+//===----------------------------------------------------------------------===//
+// Phases
+//===----------------------------------------------------------------------===//
+
+Value ProgramEmitter::toWord(Value pointer) {
+  return LLVM::PtrToIntOp::create(builder, loc, builder.getI32Type(), pointer);
+}
+
+/// Makes all barriers of the program ready, before any warp comes to one.
+void ProgramEmitter::emitPhaseStart() {
+  auto allocations = llvm::to_vector(program.getBody().getOps<AllocPhasesOp>());
+  if (allocations.empty())
+    return;
+  Value isFirst = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
+                                        thread, index(0));
+  auto guard = scf::IfOp::create(builder, loc, isFirst,
+                                 /*withElseRegion=*/false);
+  for (AllocPhasesOp op : allocations) {
+    PhasesType type = op.getType();
+    auto place = static_cast<int32_t>(sharedPlaces.lookup(op));
+    Value phases = LLVM::GEPOp::create(builder, loc, sharedBase.getType(),
+                                       builder.getI8Type(), sharedBase,
+                                       ArrayRef<LLVM::GEPArg>{place});
+    phases.getDefiningOp()->moveBefore(guard);
+    scalars.map(op.getResult(), phases);
+    OpBuilder::InsertionGuard inner(builder);
+    builder.setInsertionPoint(guard.thenBlock()->getTerminator());
+    // The copies of every lane arrive by themselves.
+    Value count =
+        i32(type.getWarps() * (type.getCopies() ? LayoutAttr::kLanes : 1));
+    for (int64_t stage = 0; stage < type.getStages(); ++stage)
+      NVVM::MBarrierInitOp::create(
+          builder, loc, getBarrierAddress(op.getResult(), index(stage)), count,
+          /*predicate=*/Value());
+  }
+  NVVM::Barrier0Op::create(builder, loc);
+}
+
+Value ProgramEmitter::getBarrierAddress(Value phases, Value stage) {
+  Value offset = toI32(multiply(stage, PhasesType::kBarrierBytes));
+  return LLVM::GEPOp::create(
+      builder, loc, sharedBase.getType(), builder.getI8Type(),
+      scalars.lookupOrDefault(phases), ArrayRef<LLVM::GEPArg>{offset});
+}
+
+void ProgramEmitter::emitPhaseArrive(PhaseArriveOp op) {
+  Value barrier =
+      getBarrierAddress(op.getPhases(), scalars.lookupOrDefault(op.getStage()));
+  if (op.getPhases().getType().getCopies()) {
+    NVVM::CpAsyncMBarrierArriveOp::create(builder, loc, barrier,
+                                          /*noinc=*/true);
+    return;
+  }
+  // One lane speaks for all, once all are there.
+  NVVM::SyncWarpOp::create(builder, loc, i32(-1));
+  assembly("{ .reg .pred p; setp.eq.u32 p, $1, 0; "
+           "@p mbarrier.arrive.shared.b64 _, [$0]; }",
+           "r,r,~{memory}", {toWord(barrier), toI32(lane)}, {});
+}
+
+void ProgramEmitter::emitPhaseWait(PhaseWaitOp op) {
+  Value barrier =
+      getBarrierAddress(op.getPhases(), scalars.lookupOrDefault(op.getStage()));
+  Value parity = toI32(scalars.lookupOrDefault(op.getParity()));
+  assembly("{ .reg .pred p; again: "
+           "mbarrier.try_wait.parity.shared.b64 p, [$0], $1; "
+           "@!p bra again; }",
+           "r,r,~{memory}", {toWord(barrier), parity}, {});
+}

@@ -51,6 +51,24 @@ LogicalResult MmaOp::verify() {
   return success();
 }
 
+LogicalResult MmaRowsOp::verify() {
+  RegType lhs = getLhs().getType(), rhs = getRhs().getType();
+  RegType acc = getAccumulator().getType();
+  for (RegType type : {lhs, rhs, acc})
+    if (type.getLayout() != LayoutAttr::getAcc(getContext()) ||
+        !type.getElementType().isF32())
+      return emitOpError("expected float32 in the layout of accumulators, "
+                         "found ")
+             << type;
+  if (lhs.getCols() != rhs.getCols())
+    return emitOpError("expected operands of as many columns, found ")
+           << lhs << " and " << rhs;
+  if (acc.getRows() != lhs.getRows() || acc.getCols() != rhs.getRows())
+    return emitOpError("expected accumulators of ")
+           << lhs.getRows() << "x" << rhs.getRows() << ", found " << acc;
+  return success();
+}
+
 //===----------------------------------------------------------------------===//
 // Products of four warps
 //===----------------------------------------------------------------------===//

@@ -252,6 +252,10 @@ LogicalResult RoleOp::verify() {
 // Register tiles
 //===----------------------------------------------------------------------===//
 
+static int64_t getExtent(RegType type, Dimension dimension) {
+  return dimension == Dimension::Rows ? type.getRows() : type.getCols();
+}
+
 LogicalResult IndexOp::verify() {
   RegType type = getType();
   int64_t other =
@@ -402,19 +406,68 @@ int64_t ScanOp::getBlockSize() {
   RegType type = getOperand().getType();
   if (getBlock())
     return static_cast<int64_t>(*getBlock());
-  return getDimension() == Dimension::Rows ? type.getRows() : type.getCols();
+  return getExtent(type, getDimension());
 }
 
 LogicalResult ScanOp::verify() {
   RegType type = getOperand().getType();
   if (failed(verifyCombined(*this, type)))
     return failure();
-  int64_t extent =
-      getDimension() == Dimension::Rows ? type.getRows() : type.getCols();
+  int64_t extent = getExtent(type, getDimension());
   int64_t block = getBlockSize();
   if (getBlock() && (!llvm::isPowerOf2_64(block) || block > extent))
     return emitOpError("expected blocks of a power of two of at most ")
            << extent << " elements, found " << block;
+  return success();
+}
+
+/// What operations that move elements of up to 32 bits between lanes ask.
+static LogicalResult verifyMoved(Operation *op, RegType type) {
+  unsigned bits = type.getElementType().getIntOrFloatBitWidth();
+  if (bits == 16 || bits == 32)
+    return success();
+  return op->emitOpError("expected elements of 16 or 32 bits, found ") << type;
+}
+
+LogicalResult ExchangeOp::verify() {
+  RegType type = getType();
+  if (failed(verifyMoved(*this, type)))
+    return failure();
+  auto distance = static_cast<int64_t>(getDistance());
+  // Layouts have a bit for every power of two within a cell, and cells are
+  // as far apart as their extents.
+  int64_t extent = getExtent(type, getDimension());
+  if (distance < 1 || !llvm::isPowerOf2_64(distance) || distance >= extent)
+    return emitOpError("expected a distance of a power of two below ")
+           << extent << ", found " << distance;
+  if (extent % (2 * distance) != 0)
+    return emitOpError("expected a multiple of ")
+           << 2 * distance << " " << stringifyDimension(getDimension())
+           << ", found " << extent;
+  return success();
+}
+
+LogicalResult PickOp::inferReturnTypes(MLIRContext *, std::optional<Location>,
+                                       Adaptor adaptor,
+                                       SmallVectorImpl<Type> &types) {
+  auto operand = dyn_cast<RegType>(adaptor.getOperand().getType());
+  if (!operand)
+    return failure();
+  types.push_back(operand.getSlice(adaptor.getDimension() == Dimension::Cols
+                                       ? Dimension::Rows
+                                       : Dimension::Cols));
+  return success();
+}
+
+LogicalResult PickOp::verify() {
+  RegType type = getOperand().getType();
+  if (failed(verifyMoved(*this, type)))
+    return failure();
+  auto number = static_cast<int64_t>(getNumber());
+  int64_t extent = getExtent(type, getDimension());
+  if (number < 0 || number >= extent)
+    return emitOpError("expected a number from 0 to ")
+           << extent - 1 << ", found " << number;
   return success();
 }
 

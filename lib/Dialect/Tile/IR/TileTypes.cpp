@@ -279,3 +279,44 @@ void GlobalType::print(AsmPrinter &printer) const {
   printer.printDimensionList({getRows(), getCols()});
   printer << "x" << getElementType() << ">";
 }
+
+//===----------------------------------------------------------------------===//
+// Barriers in shared memory
+//===----------------------------------------------------------------------===//
+
+LogicalResult
+PhasesType::verify(llvm::function_ref<InFlightDiagnostic()> emitError,
+                   int64_t stages, int64_t warps, bool) {
+  if (stages < 1)
+    return emitError() << "expected at least one stage, found " << stages;
+  if (warps < 1)
+    return emitError() << "expected at least one warp, found " << warps;
+  return success();
+}
+
+Type PhasesType::parse(AsmParser &parser) {
+  SMLoc location = parser.getCurrentLocation();
+  SmallVector<int64_t> numbers;
+  if (parser.parseLess() ||
+      parser.parseDimensionList(numbers, /*allowDynamic=*/false,
+                                /*withTrailingX=*/false))
+    return {};
+  bool copies = succeeded(parser.parseOptionalComma());
+  if ((copies && parser.parseKeyword("copies")) || parser.parseGreater())
+    return {};
+  auto emitError = [&] { return parser.emitError(location); };
+  if (numbers.size() != 2)
+    return emitError() << "expected stages and warps, found " << numbers.size()
+                       << " numbers",
+           Type();
+  if (failed(verify(emitError, numbers[0], numbers[1], copies)))
+    return {};
+  return get(parser.getContext(), numbers[0], numbers[1], copies);
+}
+
+void PhasesType::print(AsmPrinter &printer) const {
+  printer << "<" << getStages() << " x " << getWarps();
+  if (getCopies())
+    printer << ", copies";
+  printer << ">";
+}

@@ -373,6 +373,72 @@ def Tile_ArriveOp : Tile_SyncOp<"arrive"> {
   let hasVerifier = 1;
 }
 
+def Tile_AllocPhasesOp : Tile_Op<"alloc_phases", [
+    MemoryEffects<[MemAlloc]>, HasParent<"ProgramOp">]> {
+  let summary = "barriers in the block's shared memory";
+  let description = [{
+    All warps have the same barriers. They are ready, in phase 0, when the program starts.
+
+    Example:
+
+    ```mlir
+    %full = tile.alloc_phases : !tile.phases<6 x 8, copies>
+    ```
+  }];
+  let results = (outs Tile_PhasesType:$result);
+  let assemblyFormat = "attr-dict `:` type($result)";
+}
+
+def Tile_PhaseArriveOp : Tile_SyncOp<"phase_arrive"> {
+  let summary = "counts the warp in at a barrier's phase";
+  let description = [{
+    The warp does not wait. What it wrote before is seen by those that wait for the phase. Where the type says `copies`,
+    the warp counts once all asynchronous copies that it has started have landed, and it is these that are seen: not what
+    it stored itself.
+
+    Example:
+
+    ```mlir
+    tile.phase_arrive %empty[%stage] : !tile.phases<6 x 8>
+    ```
+  }];
+  let arguments = (ins Tile_PhasesType:$phases, Index:$stage);
+  let assemblyFormat = "$phases `[` $stage `]` attr-dict `:` type($phases)";
+}
+
+def Tile_PhaseWaitOp : Tile_SyncOp<"phase_wait"> {
+  let summary = "waits for the end of a barrier's phase";
+  let description = [{
+    `parity` is that of the phase's number, 0 or 1. The warp goes on if the barrier is in a phase of the other parity: the
+    phase before has ended. A new barrier, being in phase 0, does not keep one that waits for parity 1.
+
+    Example:
+
+    ```mlir
+    tile.phase_wait %full[%stage] parity %parity : !tile.phases<6 x 8>
+    ```
+  }];
+  let arguments = (ins Tile_PhasesType:$phases, Index:$stage, Index:$parity);
+  let assemblyFormat = [{
+    $phases `[` $stage `]` `parity` $parity attr-dict `:` type($phases)
+  }];
+}
+
+def Tile_SyncWarpOp : Tile_SyncOp<"sync_warp"> {
+  let summary = "orders what the warp's lanes do in shared memory";
+  let description = [{
+    Between a `tile.store` to shared memory and a `tile.load` of the same warp that reads in one lane what another wrote
+    stands this operation, or a barrier.
+
+    Example:
+
+    ```mlir
+    tile.sync_warp
+    ```
+  }];
+  let assemblyFormat = "attr-dict";
+}
+
 def Tile_FenceAsyncOp : Tile_SyncOp<"fence_async"> {
   let summary = "orders the lane's writes to shared memory before the matrix unit's reads";
   let description = [{
@@ -536,6 +602,47 @@ def Tile_ScanOp : Tile_Op<"scan", [Pure, AllTypesMatch<["operand", "result"]>]> 
   }];
 }
 
+def Tile_ExchangeOp : Tile_Op<"exchange", [Pure, AllTypesMatch<["operand", "result"]>]> {
+  let summary = "swaps rows that are some distance apart";
+  let description = [{
+    Row i of the result is row (i xor `distance`) of the operand; `along cols` likewise. The distance is a power of two,
+    and the tile is made of whole pairs of blocks of so many rows. Lanes exchange what they hold, or a lane takes
+    another of its registers, as the layout says.
+
+    Example:
+
+    ```mlir
+    %y = tile.exchange %x along rows distance 4 : !tile.reg<32x16xf32, acc>
+    ```
+  }];
+  let arguments = (ins Tile_RegType:$operand, Tile_Dimension:$dimension, I64Attr:$distance);
+  let results = (outs Tile_RegType:$result);
+  let assemblyFormat = [{
+    $operand `along` $dimension `distance` $distance attr-dict `:` type($operand)
+  }];
+  let hasVerifier = 1;
+}
+
+def Tile_PickOp : Tile_Op<"pick", [Pure, InferTypeOpAdaptor]> {
+  let summary = "one row, or column, of a tile";
+  let description = [{
+    With `along rows` the row of that number results, in the layout's slice: as if all others had been left out of a
+    `tile.reduce`.
+
+    Example:
+
+    ```mlir
+    %last = tile.pick %x[31] along rows : !tile.reg<32x16xf32, acc>
+    ```
+  }];
+  let arguments = (ins Tile_RegType:$operand, Tile_Dimension:$dimension, I64Attr:$number);
+  let results = (outs Tile_RegType:$result);
+  let assemblyFormat = [{
+    $operand `[` $number `]` `along` $dimension attr-dict `:` type($operand)
+  }];
+  let hasVerifier = 1;
+}
+
 def Tile_ConvertOp : Tile_Op<"convert", [Pure]> {
   let summary = "the same matrix in another element type or layout";
   let description = [{
@@ -588,6 +695,28 @@ def Tile_MmaOp : Tile_Op<"mma", [Pure, AllTypesMatch<["accumulator", "result"]>]
 
     ```mlir
     %d = tile.mma %a, %b, %c : !tile.reg<16x16xbf16, lhs>, !tile.reg<16x8xbf16, rhs>, !tile.reg<16x8xf32, acc>
+    ```
+  }];
+  let arguments = (ins Tile_RegType:$lhs, Tile_RegType:$rhs, Tile_RegType:$accumulator);
+  let results = (outs Tile_RegType:$result);
+  let assemblyFormat = [{
+    $lhs `,` $rhs `,` $accumulator attr-dict
+    `:` type($lhs) `,` type($rhs) `,` type($accumulator)
+  }];
+  let hasVerifier = 1;
+}
+
+def Tile_MmaRowsOp : Tile_Op<"mma_rows", [Pure, AllTypesMatch<["accumulator", "result"]>]> {
+  let summary = "a warp's product of rows with rows, all in accumulators";
+  let description = [{
+    The accumulator [M, N] plus the product of `lhs` [M, K] and the transpose of `rhs` [N, K]: element (i, j) gains the sum over
+    c of lhs[i, c] * rhs[j, c]. All three are float32 in the layout of accumulators, so that nothing is moved between lanes. Both operands are read as
+    tf32, as `tile.mma` reads them.
+
+    Example:
+
+    ```mlir
+    %d = tile.mma_rows %a, %b, %c : !tile.reg<16x8xf32, acc>, !tile.reg<32x8xf32, acc>, !tile.reg<16x32xf32, acc>
     ```
   }];
   let arguments = (ins Tile_RegType:$lhs, Tile_RegType:$rhs, Tile_RegType:$accumulator);

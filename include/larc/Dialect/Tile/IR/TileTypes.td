@@ -109,4 +109,25 @@ def Tile_GlobalType : Tile_Type<"Global", "global"> {
   }];
 }
 
+def Tile_PhasesType : Tile_Type<"Phases", "phases"> {
+  let summary = "barriers in shared memory that count arrivals";
+  let description = [{
+    `stages` barriers, each of which goes through phases 0, 1, 2, ...: a phase ends, and the next begins, when `warps`
+    arrivals of warps have come. With `copies` a warp's arrival comes by itself, once the asynchronous copies that it
+    has started have landed.
+
+    ```mlir
+    !tile.phases<6 x 8>
+    !tile.phases<6 x 8, copies>
+    ```
+  }];
+  let parameters = (ins "int64_t":$stages, "int64_t":$warps, "bool":$copies);
+  let extraClassDeclaration = [{
+    /// The bytes of a barrier, of which its address is a multiple.
+    static constexpr int64_t kBarrierBytes = 8;
+
+    int64_t getBytes() const { return getStages() * kBarrierBytes; }
+  }];
+}
+
 #endif // LARC_DIALECT_TILE_IR_TILETYPES_TD
