@@ -90,8 +90,10 @@ void buildLoopsToLLVM(mlir::OpPassManager &pm);
 /// `larc-loops-to-llvm`.
 void registerConversionPipelines();
 
-/// From tile programs to kernels in the dialects llvm and nvvm.
-void buildTilePipeline(mlir::OpPassManager &pm);
+/// From tile programs to kernels in the dialects llvm and nvvm, for GPUs of a
+/// compute capability (90 is 9.0).
+void buildTilePipeline(mlir::OpPassManager &pm,
+                       unsigned computeCapability = 90);
 void registerTilePipeline();
 
 #define GEN_PASS_REGISTRATION

@@ -305,7 +305,9 @@ def ConvertTileToLLVM : Pass<"convert-tile-to-llvm", "::mlir::ModuleOp"> {
     Each `tile.program` becomes an `llvm.func` with the attribute `nvvm.kernel`. A register of a register tile
     becomes a value of one lane (two 16-bit ones share a vector of two), shared matrices get their places in the dynamic
     shared memory, whose size is the kernel's attribute `larc.shared_bytes`, and instructions are chosen by the layouts:
-    `ldmatrix` and `stmatrix` where pairs of registers are 8x8 matrices, vectors of up to 16 bytes elsewhere.
+    `ldmatrix` and `stmatrix` where pairs of registers are 8x8 matrices, vectors of up to 16 bytes elsewhere. GPUs of compute capabilities
+    below 9.0 have no `stmatrix`, and look at barriers in shared memory again and again instead of sleeping there. Those barriers are made ready
+    by the block's first thread when the kernel starts.
 
     Control flow and index arithmetic are left in `scf` and `arith`, and functions in `math`.
 
@@ -317,6 +319,8 @@ def ConvertTileToLLVM : Pass<"convert-tile-to-llvm", "::mlir::ModuleOp"> {
     many elements as its type. Its grid has sequences * heads * segments * parts blocks in a row, parts
     running fastest. A block whose slot is negative does nothing.
   }];
+  let options = [Option<"computeCapability", "compute-capability", "unsigned", "90",
+                        "the GPU's compute capability: 90 is 9.0">];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::LLVM::LLVMDialect",
                            "::mlir::NVVM::NVVMDialect", "::mlir::scf::SCFDialect"];
 }

@@ -176,6 +176,8 @@ std::optional<Values> ProgramEmitter::loadMatrices(LoadOp op, RegType type) {
 
 bool ProgramEmitter::storeMatrices(StoreOp op, RegType type,
                                    ArrayRef<Value> values) {
+  if (computeCapability < kHopper)
+    return false;
   std::optional<MatrixPlan> plan = planMatrices(op, type);
   if (!plan)
     return false;

@@ -14,11 +14,13 @@
 
 using namespace mlir;
 
-void larc::buildTilePipeline(OpPassManager &pm) {
+void larc::buildTilePipeline(OpPassManager &pm, unsigned computeCapability) {
   // A block of a GPU addresses less than 2^31 rows and elements of a row; what
   // is multiplied by a stride is made 64 bits wide where it is.
   constexpr unsigned kIndexBits = 32;
-  pm.addPass(createConvertTileToLLVM());
+  ConvertTileToLLVMOptions tileOptions;
+  tileOptions.computeCapability = computeCapability;
+  pm.addPass(createConvertTileToLLVM(tileOptions));
   pm.addPass(createExpandKernelMath());
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
@@ -36,10 +38,21 @@ void larc::buildTilePipeline(OpPassManager &pm) {
   pm.addPass(createCSEPass());
 }
 
+namespace {
+struct TilePipelineOptions : PassPipelineOptions<TilePipelineOptions> {
+  Option<unsigned> computeCapability{
+      *this, "compute-capability",
+      llvm::cl::desc("the GPU's compute capability: 90 is 9.0"),
+      llvm::cl::init(90)};
+};
+} // namespace
+
 void larc::registerTilePipeline() {
-  PassPipelineRegistration<>(
+  PassPipelineRegistration<TilePipelineOptions>(
       "larc-tile-to-kernel",
       "kernels of tile programs, in the LLVM dialect: what larc-translate "
       "makes PTX of",
-      [](OpPassManager &pm) { buildTilePipeline(pm); });
+      [](OpPassManager &pm, const TilePipelineOptions &options) {
+        buildTilePipeline(pm, options.computeCapability);
+      });
 }

@@ -17,18 +17,26 @@ using namespace larc::tile;
 // A warp's products
 //===----------------------------------------------------------------------===//
 
-/// Multiplies 32-bit operands of one instruction, and adds to `sums`.
-static void multiplyTf32(OpBuilder &builder, Location loc, ArrayRef<Value> left,
-                         ArrayRef<Value> right, MutableArrayRef<Value> sums) {
-  auto toWords = [&](ArrayRef<Value> values) {
+/// Adds one instruction's product to `sums`. A word has two 16-bit numbers, or
+/// one.
+static void addProduct(OpBuilder &builder, Location loc, Type element,
+                       ArrayRef<Value> left, ArrayRef<Value> right,
+                       MutableArrayRef<Value> sums) {
+  bool isTf32 = element.isF32(), isF16 = element.isF16();
+  // As the instruction takes them.
+  auto toWords = [&](ArrayRef<Value> components) {
     Values words;
-    for (Value value : values)
-      words.push_back(
-          LLVM::BitcastOp::create(builder, loc, builder.getI32Type(), value));
+    for (Value value : components)
+      words.push_back(isF16 ? value
+                            : LLVM::BitcastOp::create(
+                                  builder, loc, builder.getI32Type(), value)
+                                  .getResult());
     return words;
   };
-  auto types =
-      std::array<NVVM::MMATypes, 2>{NVVM::MMATypes::tf32, NVVM::MMATypes::tf32};
+  auto types = std::array<NVVM::MMATypes, 2>();
+  types.fill(isTf32  ? NVVM::MMATypes::tf32
+             : isF16 ? NVVM::MMATypes::f16
+                     : NVVM::MMATypes::bf16);
   auto layouts = std::array<NVVM::MMALayout, 2>{NVVM::MMALayout::row,
                                                 NVVM::MMALayout::col};
   Type f32 = builder.getF32Type();
@@ -36,11 +44,33 @@ static void multiplyTf32(OpBuilder &builder, Location loc, ArrayRef<Value> left,
                                                  {f32, f32, f32, f32});
   Value product = NVVM::MmaOp::create(
       builder, loc, result, toWords(left), toWords(right), ValueRange(sums),
-      ArrayRef<int64_t>{16, 8, 8}, /*b1Op=*/std::nullopt,
+      ArrayRef<int64_t>{16, 8, isTf32 ? 8 : 16}, /*b1Op=*/std::nullopt,
       /*intOverflow=*/std::nullopt, types, layouts);
   for (auto [i, sum] : llvm::enumerate(sums))
     sum = LLVM::ExtractValueOp::create(builder, loc, product,
                                        static_cast<int64_t>(i));
+}
+
+void ProgramEmitter::emitMma(MmaOp op) {
+  RegType lhs = op.getLhs().getType();
+  RegType acc = op.getType();
+  Type element = lhs.getElementType();
+  int64_t depth = element.isF32() ? 8 : 16;
+  Values a = tiles.at(op.getLhs()), b = tiles.at(op.getRhs());
+  Values c = tiles.at(op.getAccumulator());
+  int64_t steps = lhs.getCols() / depth, blocks = acc.getCols() / 8;
+  for (int64_t row = 0; row < acc.getRows() / 16; ++row) {
+    for (int64_t col = 0; col < blocks; ++col) {
+      MutableArrayRef<Value> sums =
+          MutableArrayRef<Value>(c).slice((row * blocks + col) * 4, 4);
+      for (int64_t step = 0; step < steps; ++step)
+        addProduct(builder, loc, element,
+                   ArrayRef<Value>(a).slice((row * steps + step) * 4, 4),
+                   ArrayRef<Value>(b).slice((step * blocks + col) * 2, 2),
+                   sums);
+    }
+  }
+  tiles[op.getResult()] = c;
 }
 
 /// A cell of accumulators is an operand as it lies if column 2t of it counts as
@@ -62,57 +92,8 @@ void ProgramEmitter::emitMmaRows(MmaRowsOp op) {
         // A cell has the rows of two instructions.
         ArrayRef<Value> right = ArrayRef<Value>(b).slice(
             (col / 2 * steps + step) * 4 + col % 2 * 2, 2);
-        multiplyTf32(builder, loc, {left[0], left[2], left[1], left[3]}, right,
-                     sums);
-      }
-    }
-  }
-  tiles[op.getResult()] = c;
-}
-
-void ProgramEmitter::emitMma(MmaOp op) {
-  RegType lhs = op.getLhs().getType();
-  RegType acc = op.getType();
-  Type element = lhs.getElementType();
-  bool isTf32 = element.isF32(), isF16 = element.isF16();
-  int64_t depth = isTf32 ? 8 : 16;
-  // As the instruction takes them: two 16-bit numbers, or one, in 32 bits.
-  auto toWords = [&](ValueRange components) {
-    Values words;
-    for (Value value : components)
-      words.push_back(isF16 ? value
-                            : LLVM::BitcastOp::create(
-                                  builder, loc, builder.getI32Type(), value)
-                                  .getResult());
-    return words;
-  };
-  Values a = toWords(tiles.at(op.getLhs())), b = toWords(tiles.at(op.getRhs()));
-  Values c = tiles.at(op.getAccumulator());
-  auto types = std::array<NVVM::MMATypes, 2>();
-  types.fill(isTf32  ? NVVM::MMATypes::tf32
-             : isF16 ? NVVM::MMATypes::f16
-                     : NVVM::MMATypes::bf16);
-  auto layouts = std::array<NVVM::MMALayout, 2>{NVVM::MMALayout::row,
-                                                NVVM::MMALayout::col};
-  Type f32 = builder.getF32Type();
-  Type result = LLVM::LLVMStructType::getLiteral(builder.getContext(),
-                                                 {f32, f32, f32, f32});
-  int64_t steps = lhs.getCols() / depth, blocks = acc.getCols() / 8;
-  for (int64_t row = 0; row < acc.getRows() / 16; ++row) {
-    for (int64_t col = 0; col < blocks; ++col) {
-      MutableArrayRef<Value> sums =
-          MutableArrayRef<Value>(c).slice((row * blocks + col) * 4, 4);
-      for (int64_t step = 0; step < steps; ++step) {
-        ArrayRef<Value> left =
-            ArrayRef<Value>(a).slice((row * steps + step) * 4, 4);
-        ArrayRef<Value> right =
-            ArrayRef<Value>(b).slice((step * blocks + col) * 2, 2);
-        Value product = NVVM::MmaOp::create(
-            builder, loc, result, left, right, ValueRange(sums),
-            ArrayRef<int64_t>{16, 8, depth}, /*b1Op=*/std::nullopt,
-            /*intOverflow=*/std::nullopt, types, layouts);
-        for (int64_t i = 0; i < 4; ++i)
-          sums[i] = LLVM::ExtractValueOp::create(builder, loc, product, i);
+        addProduct(builder, loc, builder.getF32Type(),
+                   {left[0], left[2], left[1], left[3]}, right, sums);
       }
     }
   }

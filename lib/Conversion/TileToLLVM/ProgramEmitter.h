@@ -27,6 +27,10 @@ namespace larc::tile {
 /// The attribute of a kernel that gives its bytes of shared memory.
 constexpr llvm::StringLiteral kSharedBytesAttrName = "larc.shared_bytes";
 
+/// The first compute capability with `stmatrix` and barriers that warps sleep
+/// at.
+constexpr unsigned kHopper = 90;
+
 using Values = llvm::SmallVector<mlir::Value>;
 
 /// A matrix in global memory: element (row, col) is at base + row * stride +
@@ -45,8 +49,11 @@ struct LaneOffsets {
 
 class ProgramEmitter {
 public:
-  ProgramEmitter(mlir::OpBuilder &builder, ProgramOp program)
-      : builder(builder), program(program), loc(program.getLoc()) {}
+  /// For GPUs of a compute capability (90 is 9.0).
+  ProgramEmitter(mlir::OpBuilder &builder, ProgramOp program,
+                 unsigned computeCapability)
+      : builder(builder), program(program), loc(program.getLoc()),
+        computeCapability(computeCapability) {}
 
   /// Adds the kernel at the builder's place. `shared` is the symbol of the
   /// module's dynamic shared memory.
@@ -169,6 +176,7 @@ private:
   mlir::OpBuilder &builder;
   ProgramOp program;
   mlir::Location loc;
+  unsigned computeCapability;
   mlir::IRMapping scalars;
   llvm::DenseMap<mlir::Value, Values> tiles;
   /// Of the operation that is being emitted.

@@ -40,6 +40,13 @@ void ProgramEmitter::emitVote(VoteOp op) {
     else
       own = arith::OrIOp::create(builder, loc, own, value);
   }
+  if (op.getWarps() == 1) {
+    Value answer = NVVM::VoteSyncOp::create(
+        builder, loc, builder.getI1Type(), i32(-1), own,
+        all ? NVVM::VoteSyncKind::all : NVVM::VoteSyncKind::any);
+    scalars.map(op.getResult(), answer);
+    return;
+  }
   own = arith::ExtUIOp::create(builder, loc, builder.getI32Type(), own);
   Value id = op.getId() ? toI32(scalars.lookupOrDefault(op.getId())) : i32(0);
   auto asked = op.getWarps() ? static_cast<int64_t>(*op.getWarps()) : numWarps;
@@ -90,6 +97,11 @@ void ProgramEmitter::emitPhaseStart() {
           builder, loc, getBarrierAddress(op.getResult(), index(stage)), count,
           /*predicate=*/Value());
   }
+  if (computeCapability >= kHopper) {
+    OpBuilder::InsertionGuard inner(builder);
+    builder.setInsertionPoint(guard.thenBlock()->getTerminator());
+    NVVM::FenceMbarrierInitOp::create(builder, loc);
+  }
   NVVM::Barrier0Op::create(builder, loc);
 }
 
@@ -119,8 +131,9 @@ void ProgramEmitter::emitPhaseWait(PhaseWaitOp op) {
   Value barrier =
       getBarrierAddress(op.getPhases(), scalars.lookupOrDefault(op.getStage()));
   Value parity = toI32(scalars.lookupOrDefault(op.getParity()));
-  assembly("{ .reg .pred p; again: "
-           "mbarrier.try_wait.parity.shared.b64 p, [$0], $1; "
-           "@!p bra again; }",
+  StringRef look = computeCapability >= kHopper ? "try_wait" : "test_wait";
+  assembly(("{ .reg .pred p; again: mbarrier." + look +
+            ".parity.shared.b64 p, [$0], $1; @!p bra again; }")
+               .str(),
            "r,r,~{memory}", {toWord(barrier), parity}, {});
 }

@@ -35,6 +35,8 @@ static LLVM::GlobalOp createSharedMemory(ModuleOp module) {
 namespace {
 struct ConvertTileToLLVMPass
     : larc::impl::ConvertTileToLLVMBase<ConvertTileToLLVMPass> {
+  using ConvertTileToLLVMBase::ConvertTileToLLVMBase;
+
   void runOnOperation() override {
     SmallVector<tile::ProgramOp> programs(
         getOperation().getOps<tile::ProgramOp>());
@@ -43,7 +45,7 @@ struct ConvertTileToLLVMPass
     LLVM::GlobalOp shared = createSharedMemory(getOperation());
     for (tile::ProgramOp program : programs) {
       OpBuilder builder(program);
-      tile::ProgramEmitter emitter(builder, program);
+      tile::ProgramEmitter emitter(builder, program, computeCapability);
       if (failed(emitter.emit(shared)))
         return signalPassFailure();
       program.erase();

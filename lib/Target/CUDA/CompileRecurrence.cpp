@@ -217,7 +217,7 @@ LogicalResult FormCompiler::makeKernels() {
   enablePrinting(pm, options.printIRAfter);
   TimingScope kernels = scope.nest("MakeKernels");
   pm.enableTiming(kernels);
-  buildTilePipeline(pm);
+  buildTilePipeline(pm, options.computeCapability);
   if (failed(pm.run(*module)))
     return failure();
   for (CudaFormLaunch &kernel : result.launches) {

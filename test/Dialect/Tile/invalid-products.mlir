@@ -117,3 +117,51 @@ func.func @right_extent(%a: !tile.reg<16x128xbf16, lhs>, %b: !tile.shared<64x64x
   %d = tile.wgmma %c, %a, %b[%i, %i] : !tile.reg<16x32xf32, acc>, !tile.reg<16x128xbf16, lhs>, !tile.shared<64x64xbf16, swizzle = 128>
   return
 }
+
+// -----
+
+func.func @rows_left(%a: !tile.reg<16x8xf32, lhs32>, %b: !tile.reg<16x8xf32, acc>, %c: !tile.reg<16x16xf32, acc>) {
+  // expected-error @below {{expected float32 in the layout of accumulators, found '!tile.reg<16x8xf32, lhs32>'}}
+  %d = tile.mma_rows %a, %b, %c : !tile.reg<16x8xf32, lhs32>, !tile.reg<16x8xf32, acc>, !tile.reg<16x16xf32, acc>
+  return
+}
+
+// -----
+
+func.func @rows_right(%a: !tile.reg<16x8xf32, acc>, %b: !tile.reg<16x8xbf16, acc>, %c: !tile.reg<16x16xf32, acc>) {
+  // expected-error @below {{expected float32 in the layout of accumulators, found '!tile.reg<16x8xbf16, acc>'}}
+  %d = tile.mma_rows %a, %b, %c : !tile.reg<16x8xf32, acc>, !tile.reg<16x8xbf16, acc>, !tile.reg<16x16xf32, acc>
+  return
+}
+
+// -----
+
+func.func @rows_sums(%a: !tile.reg<16x8xf32, acc>, %b: !tile.reg<16x8xf32, acc>, %c: !tile.reg<16x16xf64, acc>) {
+  // expected-error @below {{expected float32 in the layout of accumulators, found '!tile.reg<16x16xf64, acc>'}}
+  %d = tile.mma_rows %a, %b, %c : !tile.reg<16x8xf32, acc>, !tile.reg<16x8xf32, acc>, !tile.reg<16x16xf64, acc>
+  return
+}
+
+// -----
+
+func.func @rows_depth(%a: !tile.reg<16x8xf32, acc>, %b: !tile.reg<16x16xf32, acc>, %c: !tile.reg<16x16xf32, acc>) {
+  // expected-error @below {{expected operands of as many columns, found '!tile.reg<16x8xf32, acc>' and '!tile.reg<16x16xf32, acc>'}}
+  %d = tile.mma_rows %a, %b, %c : !tile.reg<16x8xf32, acc>, !tile.reg<16x16xf32, acc>, !tile.reg<16x16xf32, acc>
+  return
+}
+
+// -----
+
+func.func @rows_shape(%a: !tile.reg<16x8xf32, acc>, %b: !tile.reg<32x8xf32, acc>, %c: !tile.reg<16x16xf32, acc>) {
+  // expected-error @below {{expected accumulators of 16x32, found '!tile.reg<16x16xf32, acc>'}}
+  %d = tile.mma_rows %a, %b, %c : !tile.reg<16x8xf32, acc>, !tile.reg<32x8xf32, acc>, !tile.reg<16x16xf32, acc>
+  return
+}
+
+// -----
+
+func.func @rows_below(%a: !tile.reg<32x8xf32, acc>, %b: !tile.reg<16x8xf32, acc>, %c: !tile.reg<16x16xf32, acc>) {
+  // expected-error @below {{expected accumulators of 32x16, found '!tile.reg<16x16xf32, acc>'}}
+  %d = tile.mma_rows %a, %b, %c : !tile.reg<32x8xf32, acc>, !tile.reg<16x8xf32, acc>, !tile.reg<16x16xf32, acc>
+  return
+}

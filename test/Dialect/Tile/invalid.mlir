@@ -519,3 +519,105 @@ tile.program @vote_among() warps 4 {
   %v = tile.vote any %p id %id warps 0 : !tile.reg<16x8xi1, acc>
   tile.return
 }
+
+// -----
+
+// expected-error @below {{expected stages and warps, found 1 numbers}}
+func.func private @phases(!tile.phases<6>)
+
+// -----
+
+// expected-error @below {{expected at least one stage, found 0}}
+func.func private @no_stages(!tile.phases<0 x 8>)
+
+// -----
+
+// expected-error @below {{expected at least one warp, found 0}}
+func.func private @no_warps(!tile.phases<6 x 0>)
+
+// -----
+
+// expected-error @below {{expected 'copies'}}
+func.func private @not_copies(!tile.phases<6 x 8, loads>)
+
+// -----
+
+tile.program @phases_of_a_role() warps 4 {
+  tile.role first 0 warps 4 {
+    // expected-error @below {{expects parent op 'tile.program'}}
+    %p = tile.alloc_phases : !tile.phases<6 x 4>
+  }
+  tile.return
+}
+
+// -----
+
+func.func @distance_3(%x: !tile.reg<16x8xf32, acc>) {
+  // expected-error @below {{expected a distance of a power of two below 16, found 3}}
+  %y = tile.exchange %x along rows distance 3 : !tile.reg<16x8xf32, acc>
+  return
+}
+
+// -----
+
+func.func @distance_0(%x: !tile.reg<16x8xf32, acc>) {
+  // expected-error @below {{expected a distance of a power of two below 16, found 0}}
+  %y = tile.exchange %x along rows distance 0 : !tile.reg<16x8xf32, acc>
+  return
+}
+
+// -----
+
+func.func @distance_16(%x: !tile.reg<16x8xf32, acc>) {
+  // expected-error @below {{expected a distance of a power of two below 16, found 16}}
+  %y = tile.exchange %x along rows distance 16 : !tile.reg<16x8xf32, acc>
+  return
+}
+
+// -----
+
+func.func @distance_across(%x: !tile.reg<16x8xf32, acc>) {
+  // expected-error @below {{expected a distance of a power of two below 8, found 8}}
+  %y = tile.exchange %x along cols distance 8 : !tile.reg<16x8xf32, acc>
+  return
+}
+
+// -----
+
+func.func @distance_of_pairs(%x: !tile.reg<48x8xf32, acc>) {
+  // expected-error @below {{expected a multiple of 32 rows, found 48}}
+  %y = tile.exchange %x along rows distance 16 : !tile.reg<48x8xf32, acc>
+  return
+}
+
+// -----
+
+func.func @exchange_of(%x: !tile.reg<16x8xf64, acc>) {
+  // expected-error @below {{expected elements of 16 or 32 bits, found '!tile.reg<16x8xf64, acc>'}}
+  %y = tile.exchange %x along rows distance 1 : !tile.reg<16x8xf64, acc>
+  return
+}
+
+// -----
+
+func.func @pick_of(%x: !tile.reg<16x8xi1, acc>) {
+  // expected-error @below {{expected elements of 16 or 32 bits, found '!tile.reg<16x8xi1, acc>'}}
+  %y = tile.pick %x[0] along rows : !tile.reg<16x8xi1, acc>
+  return
+}
+
+// -----
+
+func.func @pick_row(%x: !tile.reg<16x8xf32, acc>) {
+  // expected-error @below {{expected a number from 0 to 15, found 16}}
+  %y = tile.pick %x[16] along rows : !tile.reg<16x8xf32, acc>
+  return
+}
+
+// -----
+
+func.func @pick_column(%x: !tile.reg<16x8xf32, acc>) {
+  // expected-error @below {{expected a number from 0 to 7, found -1}}
+  %y = tile.pick %x[-1] along cols : !tile.reg<16x8xf32, acc>
+  return
+}

@@ -148,3 +148,41 @@ tile.program @segments(
   tile.store %x, %records[%segment, %zero] : !tile.reg<16x8xf32, acc>, !tile.global<130x128xf32>
   tile.return
 }
+
+// CHECK-LABEL: tile.program @phases() warps 8
+tile.program @phases() warps 8 {
+  %zero = arith.constant 0 : index
+  // CHECK: %[[FULL:.*]] = tile.alloc_phases : {{.*}}<6 x 8, copies>
+  %full = tile.alloc_phases : !tile.phases<6 x 8, copies>
+  // CHECK: %[[EMPTY:.*]] = tile.alloc_phases : {{.*}}<1 x 32>
+  %empty = tile.alloc_phases : !tile.phases<1x32>
+  tile.role first 0 warps 4 {
+    // CHECK: tile.phase_arrive %[[FULL]][%[[ZERO:.*]]] : {{.*}}<6 x 8, copies>
+    tile.phase_arrive %full[%zero] : !tile.phases<6 x 8, copies>
+    // CHECK: tile.phase_wait %[[EMPTY]][%[[ZERO]]] parity %[[ZERO]] : {{.*}}<1 x 32>
+    tile.phase_wait %empty[%zero] parity %zero : !tile.phases<1 x 32>
+    // CHECK: tile.sync_warp
+    tile.sync_warp
+  }
+  tile.return
+}
+
+// CHECK-LABEL: tile.program @moves() warps 1
+tile.program @moves() warps 1 {
+  %c0 = arith.constant 0.0 : f32
+  %x = tile.splat %c0 : !tile.reg<32x16xf32, acc>
+  // CHECK: %[[Y:.*]] = tile.exchange %{{.*}} along rows distance 4 : {{.*}}<32x16xf32, acc>
+  %y = tile.exchange %x along rows distance 4 : !tile.reg<32x16xf32, acc>
+  // CHECK: %[[ROW:.*]] = tile.pick %[[Y]][31] along rows : {{.*}}<32x16xf32, acc>
+  %row = tile.pick %y[31] along rows : !tile.reg<32x16xf32, acc>
+  // CHECK: tile.exchange %[[ROW]] along cols distance 8 : {{.*}}<1x16xf32, cols acc>
+  %e = tile.exchange %row along cols distance 8 : !tile.reg<1x16xf32, cols acc>
+  // CHECK: %[[COL:.*]] = tile.pick %[[Y]][0] along cols : {{.*}}<32x16xf32, acc>
+  %col = tile.pick %y[0] along cols : !tile.reg<32x16xf32, acc>
+  // CHECK: tile.pick %[[COL]][5] along rows : {{.*}}<32x1xf32, rows acc>
+  %one = tile.pick %col[5] along rows : !tile.reg<32x1xf32, rows acc>
+  %sums = tile.splat %c0 : !tile.reg<32x32xf32, acc>
+  // CHECK: tile.mma_rows %{{.*}}, %[[Y]], %{{.*}} : {{.*}}<32x16xf32, acc>, {{.*}}<32x16xf32, acc>, {{.*}}<32x32xf32, acc>
+  %d = tile.mma_rows %x, %y, %sums : !tile.reg<32x16xf32, acc>, !tile.reg<32x16xf32, acc>, !tile.reg<32x32xf32, acc>
+  tile.return
+}

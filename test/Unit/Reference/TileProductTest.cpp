@@ -141,6 +141,80 @@ TEST_F(TileProductTest, Tf32LosesFraction) {
   EXPECT_EQ(matrices[2].values[0], -(1 + 0x1p-10));
 }
 
+TEST_F(TileProductTest, MmaRows) {
+  for (int64_t rows : {16, 48}) {
+    for (int64_t cols : {16, 32}) {
+      for (int64_t depth : {8, 24}) {
+        std::vector<TileMatrix> matrices = {randomMatrix(rows, depth, 1),
+                                            randomMatrix(cols, depth, 2),
+                                            countMatrix(rows, cols)};
+        TileMatrix start = matrices[2];
+        std::string types[3], text;
+        for (int i = 0; i < 3; ++i) {
+          std::string shape =
+              getShape(matrices[i].rows, matrices[i].cols, DType::F32);
+          types[i] = "!tile.reg<" + shape + ", acc>";
+          std::string name(1, static_cast<char>('a' + i));
+          text += "%r" + name + " = tile.load %" + name +
+                  "[%c0, %c0] : !tile.global<" + shape + "> -> " + types[i] +
+                  "\n";
+        }
+        run(matrices, 1,
+            text + "%d = tile.mma_rows %ra, %rb, %rc : " + types[0] + ", " +
+                types[1] + ", " + types[2] +
+                "\ntile.store %d, %c[%c0, %c0] : " + types[2] +
+                ", !tile.global<" + getShape(rows, cols, DType::F32) + ">");
+        for (int64_t i = 0; i < rows; ++i) {
+          for (int64_t j = 0; j < cols; ++j) {
+            double sum = start.at(i, j);
+            for (int64_t k = 0; k < depth; ++k)
+              sum += matrices[0].at(i, k) * matrices[1].at(j, k);
+            ASSERT_NEAR(matrices[2].at(i, j), sum, 1e-3)
+                << rows << " " << cols << " " << depth;
+          }
+        }
+        EXPECT_EQ(statistics.multiplications, rows * cols * depth);
+      }
+    }
+  }
+}
+
+/// That a cell of accumulators is an operand as it lies: in every lane the
+/// registers that the instruction is given hold elements of the rows that it
+/// expects, and of columns in an order that is the same for both operands.
+TEST_F(TileProductTest, AccumulatorsAreOperands) {
+  auto acc = tile::LayoutAttr::getAcc(&context);
+  auto lhs = tile::LayoutAttr::getLhs(&context, 32);
+  auto rhs = tile::LayoutAttr::getRhs(&context, 32);
+  std::array<int64_t, 8> columns;
+  columns.fill(-1);
+  auto expectColumn = [&](int64_t depth, int64_t column) {
+    if (columns[depth] < 0)
+      columns[depth] = column;
+    EXPECT_EQ(columns[depth], column);
+  };
+  for (int64_t lane = 0; lane < 32; ++lane) {
+    const int64_t given[] = {0, 2, 1, 3};
+    for (int64_t reg = 0; reg < 4; ++reg) {
+      auto [row, depth] = lhs.getElement(lane, reg);
+      auto [heldRow, column] = acc.getElement(lane, given[reg]);
+      EXPECT_EQ(heldRow, row);
+      expectColumn(depth, column);
+    }
+    for (int64_t half : {0, 1}) {
+      for (int64_t reg = 0; reg < 2; ++reg) {
+        auto [depth, col] = rhs.getElement(lane, reg);
+        auto [heldRow, column] = acc.getElement(lane, 2 * half + reg);
+        EXPECT_EQ(heldRow, 8 * half + col);
+        expectColumn(depth, column);
+      }
+    }
+  }
+  llvm::sort(columns);
+  for (int64_t i = 0; i < 8; ++i)
+    EXPECT_EQ(columns[i], i);
+}
+
 TEST_F(TileProductTest, Wgmma) {
   for (DType type : {DType::BF16, DType::F16}) {
     for (int64_t warps : {4, 8}) {
