@@ -94,16 +94,27 @@ struct Subject {
 };
 } // namespace
 
-/// The time of a token loop, by the model of GPUs.
-static double predict(const Subject &subject, const larc_plan_info &info,
-                      unsigned capability) {
-  const Problem &problem = subject.problem;
-  GPUProgram program;
-  program.parts = info.blocks / (problem.numSequences * problem.heads);
-  GPUCall call{problem.numSequences, problem.tokens, problem.heads,
-               subject.told.bytes, subject.told.flops};
-  return predictTokenLoop(GPUModel::get(capability), program, call)
-      .milliseconds;
+/// The time of a call, by the model of GPUs.
+static std::optional<double> predict(const Session &session, Subject &subject,
+                                     const larc_plan_info &info,
+                                     unsigned capability) {
+  Problem &problem = subject.problem;
+  if (problem.numSequences == 0)
+    return std::nullopt;
+  CPUOptions types = CPUOptions::of(problem);
+  CudaOptions options;
+  options.operandTypes = types.operandTypes;
+  options.constantTypes = types.constantTypes;
+  options.outputTypes = types.outputTypes;
+  options.stateType = session.getStoredStateDType();
+  options.computeCapability = capability;
+  options.chunkSize = session.getOptions().chunkSize;
+  // Packed sequences are taken for as long as they are on average.
+  CudaCall call{problem.numSequences,
+                problem.batch * problem.tokens / problem.numSequences,
+                problem.heads, info.segments};
+  return predictGPUMilliseconds(problem.recurrence, options,
+                                toLibraryForm(subject.told.form), call);
 }
 
 static llvm::Expected<std::unique_ptr<Subject>>
@@ -150,9 +161,7 @@ createSubject(Session &session, const SpecChoice &spec, Form form,
   told.bytes =
       cost.bytes * steps + countStateBytes(subject->problem, subject->results,
                                            session.getStoredStateDType());
-  if (told.form == Form::Recurrent && subject->problem.numSequences != 0 &&
-      subject->problem.heads != 0)
-    told.plan.milliseconds = predict(*subject, *info, capability);
+  told.plan.milliseconds = predict(session, *subject, *info, capability);
   return subject;
 }
 

@@ -20,92 +20,45 @@ using namespace larc::driver;
 // What was decided
 //===----------------------------------------------------------------------===//
 
-llvm::Expected<GPUSchedule> driver::getGPUSchedule(RecurrenceOp recurrence,
-                                                   const CudaOptions &options,
-                                                   larc_form form) {
-  mlir::FailureOr<CudaSchedule> made =
-      scheduleForCuda(recurrence, options, form);
-  if (mlir::failed(made))
-    return Session::makePrintedFault();
-  GPUSchedule schedule;
-  schedule.chunkSize = made->form.chunkSize;
-  for (const CudaFormLaunch &launch : made->form.launches) {
-    auto op = made->programs->lookupSymbol<tile::ProgramOp>(launch.kernel);
-    if (!op)
-      continue;
-    GPUProgram &program = schedule.programs.emplace_back();
-    program.warps = launch.warps;
-    program.parts = launch.parts;
-    program.sharedBytes = launch.sharedBytes;
-    program.resident = static_cast<int64_t>(op.getResident());
-    op.walk([&](tile::RoleOp role) {
-      GPURole &entry = program.roles.emplace_back();
-      entry.warps = static_cast<int64_t>(role.getWarps());
-      if (std::optional<uint64_t> registers = role.getRegisters())
-        entry.registers = static_cast<int64_t>(*registers);
-    });
-  }
-  return schedule;
+mlir::FailureOr<CudaSchedule> driver::getGPUSchedule(RecurrenceOp recurrence,
+                                                     const CudaOptions &options,
+                                                     larc_form form,
+                                                     std::string &reason) {
+  // A form that is not there is no error here.
+  mlir::ScopedDiagnosticHandler handler(
+      recurrence.getContext(), [&](mlir::Diagnostic &diagnostic) {
+        if (diagnostic.getSeverity() == mlir::DiagnosticSeverity::Error &&
+            reason.empty())
+          reason = diagnostic.str();
+      });
+  return scheduleForCuda(recurrence, options, form);
 }
 
-//===----------------------------------------------------------------------===//
-// Predictions
-//===----------------------------------------------------------------------===//
-
-/// From the data sheets of A100 80 GB, H200 and B200; copies reach nine tenths
-/// of the bandwidth there.
-static constexpr GPUModel models[] = {
-    {80, "A100", 108, 1.8e12, 19.5e12},
-    {90, "H200", 132, 4.3e12, 67e12},
-    {100, "B200", 148, 7.2e12, 75e12},
-};
-
-const GPUModel &GPUModel::get(unsigned computeCapability) {
-  const GPUModel *best = &models[0];
-  for (const GPUModel &model : models)
-    if (model.computeCapability <= computeCapability)
-      best = &model;
-  return *best;
+std::optional<double> driver::predictGPUMilliseconds(RecurrenceOp recurrence,
+                                                     const CudaOptions &options,
+                                                     larc_form form,
+                                                     const CudaCall &call) {
+  std::string reason;
+  mlir::FailureOr<CudaSchedule> schedule =
+      getGPUSchedule(recurrence, options, form, reason);
+  if (mlir::failed(schedule))
+    return std::nullopt;
+  const GPUModel &model = GPUModel::get(options.computeCapability);
+  return predictForm(schedule->form, *schedule->programs, model, call).seconds *
+         1e3;
 }
 
-/// Between a launch and the first instruction, and from the last to the next
-/// kernel of a graph.
-static constexpr double launchSeconds = 2.5e-6;
-/// What the instructions of a token take that wait for each other: loads of
-/// shared memory, sums across lanes and warps, a barrier.
-static constexpr double tokenSeconds = 0.6e-6;
-/// A multiprocessor takes no more than this of the whole bandwidth.
-static constexpr double mostShareOfBandwidth = 1.0 / 48;
-
-GPUPrediction driver::predictTokenLoop(const GPUModel &model,
-                                       const GPUProgram &program,
-                                       const GPUCall &call) {
-  GPUPrediction prediction;
-  double blocks =
-      double(call.sequences) * double(call.heads) * double(program.parts);
-  if (blocks == 0)
-    return prediction;
-  double busy = std::min(blocks, double(model.multiprocessors));
-  double bandwidth =
-      model.bytesPerSecond * std::min(1.0, busy * mostShareOfBandwidth);
-  double waves =
-      std::ceil(blocks / double(model.multiprocessors * program.resident));
-  // What takes no instruction of the matrix units.
-  double rate = model.flopsPerSecond * busy / double(model.multiprocessors);
-  std::pair<double, llvm::StringRef> limits[] = {
-      {call.bytes / bandwidth, busy < double(model.multiprocessors)
-                                   ? "few blocks reading memory"
-                                   : "memory"},
-      {call.flops / rate, "arithmetic"},
-      {double(call.tokens) * waves * tokenSeconds,
-       "tokens that wait for each other"}};
-  auto *largest = llvm::max_element(
-      limits, [](const auto &a, const auto &b) { return a.first < b.first; });
-  double seconds = launchSeconds + largest->first;
-  prediction.bound =
-      largest->first < launchSeconds ? "the launch" : largest->second;
-  prediction.milliseconds = seconds * 1e3;
-  return prediction;
+/// The most chunks of an operand that shared memory has at a time.
+static int64_t getDepth(tile::ProgramOp program) {
+  int64_t depth = 0;
+  program.walk([&](tile::CopyAsyncOp copy) {
+    auto stage = copy.getTarget().getDefiningOp<tile::StageOp>();
+    if (!stage)
+      return;
+    auto ring = mlir::cast<tile::SharedType>(stage.getRing().getType());
+    depth = std::max(depth, ring.getStages());
+  });
+  return depth;
 }
 
 //===----------------------------------------------------------------------===//
@@ -124,16 +77,20 @@ public:
 
 private:
   void explainForm(larc_form form);
-  void explainProgram(const GPUProgram &program);
-  void explainCall(larc_form form, const GPUProgram &program);
+  void explainProgram(const CudaFormLaunch &launch, tile::ProgramOp program,
+                      const TilePrediction &prediction, llvm::StringRef unit);
+  void explainUnits(const TilePrediction &prediction, llvm::StringRef unit);
+  void explainCall(const CudaCall &call, const CudaPrediction &prediction);
   void line(unsigned depth, const llvm::Twine &text);
-  std::optional<GPUCall> getCall() const;
+  CudaCall getCall(larc_form form);
+  double countBytes(const CudaCall &call);
   bool isBound();
 
   const Options &options;
   RecurrenceOp recurrence;
   llvm::raw_ostream &os;
   CudaOptions cuda;
+  std::string callTitle;
 };
 } // namespace
 
@@ -151,32 +108,46 @@ bool GPUExplainer::isBound() {
   });
 }
 
-/// The call that `--dims` describes, with a state in and out.
-std::optional<GPUCall> GPUExplainer::getCall() const {
+/// What is told of where `--dims` leaves it open: a long sequence with many
+/// heads, and a step of decoding.
+static constexpr CudaCall usualCall = {/*sequences=*/1, /*tokens=*/8192,
+                                       /*heads=*/96};
+static constexpr CudaCall usualStep = {/*sequences=*/128, /*tokens=*/1,
+                                       /*heads=*/32};
+
+/// The call that `--dims` describes, or a usual one.
+CudaCall GPUExplainer::getCall(larc_form form) {
   std::map<std::string, int64_t> sizes;
   for (const auto &[name, size] : getSingleDims(options.dims))
     sizes[name] = size;
-  if (!sizes.count("B") || !sizes.count("T") || !sizes.count("H"))
-    return std::nullopt;
-  GPUCall call{sizes["B"], sizes["T"], sizes["H"], 0, 0};
+  if (sizes.count("B") && sizes.count("T") && sizes.count("H")) {
+    callTitle = formatDims(getSingleDims(options.dims));
+    return {sizes["B"], sizes["T"], sizes["H"]};
+  }
+  CudaCall call = form == LARC_FORM_CHUNK ? usualCall : usualStep;
+  callTitle = "for example " + formatDims({{"B", call.sequences},
+                                           {"T", call.tokens},
+                                           {"H", call.heads}});
+  return call;
+}
+
+/// What a call has to read and write, with a state in and out.
+double GPUExplainer::countBytes(const CudaCall &call) {
   CPUOptions types;
   types.operandTypes = cuda.operandTypes;
   types.constantTypes = cuda.constantTypes;
   types.outputTypes = cuda.outputTypes;
   TokenCost cost = countTokenCost(recurrence, types);
-  double heads = double(call.sequences) * double(call.heads);
   double states = 0;
-  RecurrenceOp op = recurrence;
-  for (auto state : op.getStates().getAsRange<StateDeclAttr>()) {
+  for (auto state : recurrence.getStates().getAsRange<StateDeclAttr>()) {
     double elements = 1;
     for (mlir::StringAttr axis : state.getAxes())
-      elements *= double(*op.getAxisSize(axis));
+      elements *= double(*recurrence.getAxisSize(axis));
     states += elements;
   }
-  call.bytes = heads * (cost.bytes * double(call.tokens) +
-                        2 * states * double(getByteWidth(cuda.stateType)));
-  call.flops = heads * cost.flops * double(call.tokens);
-  return call;
+  return double(call.sequences) * double(call.heads) *
+         (cost.bytes * double(call.tokens) +
+          2 * states * double(getByteWidth(cuda.stateType)));
 }
 
 static std::string getFormTitle(larc_form form) {
@@ -188,78 +159,111 @@ static std::string formatCount(int64_t count, llvm::StringRef what) {
   return std::to_string(count) + " " + what.str() + (count == 1 ? "" : "s");
 }
 
-void GPUExplainer::explainProgram(const GPUProgram &program) {
-  line(2, "a thread block for each sequence and head" +
-              (program.parts > 1
-                   ? ", and each of " + formatCount(program.parts, "part") +
-                         " of the columns of its states"
-                   : std::string()) +
-              ": " + formatCount(program.warps, "warp") + ", " +
-              std::to_string(program.sharedBytes) + " bytes of shared memory");
-  if (program.resident > 1)
-    line(2, formatCount(program.resident, "block") +
-                " share a multiprocessor: one computes while another waits "
-                "for its state");
-  for (const GPURole &role : program.roles)
-    line(3, formatCount(role.warps, "warp") + " of one role" +
-                (role.registers ? ", with " + std::to_string(*role.registers) +
-                                      " registers a lane"
-                                : std::string()));
+static std::string formatCycles(double cycles) {
+  return formatCount(std::llround(cycles), "cycle");
 }
 
-void GPUExplainer::explainCall(larc_form form, const GPUProgram &program) {
-  std::optional<GPUCall> call = getCall();
-  if (!call) {
-    line(2, "sizes of B, T and H let the time be predicted");
-    return;
+void GPUExplainer::explainProgram(const CudaFormLaunch &launch,
+                                  tile::ProgramOp program,
+                                  const TilePrediction &prediction,
+                                  llvm::StringRef unit) {
+  line(2, (launch.onlyIfCut ? "where sequences are cut, first a thread block "
+                              "for each segment"
+                            : "a thread block for each sequence and head") +
+              (launch.parts > 1
+                   ? ", and each of " + formatCount(launch.parts, "part") +
+                         " of the columns of its states"
+                   : std::string()) +
+              ": " + formatCount(launch.warps, "warp") + ", " +
+              std::to_string(launch.sharedBytes) + " bytes of shared memory");
+  if (program.getResident() > 1)
+    line(2, formatCount(int64_t(program.getResident()), "block") +
+                " share a multiprocessor: one computes while another waits "
+                "for its state");
+  if (int64_t depth = getDepth(program))
+    line(3, "up to " + formatCount(depth, unit) +
+                " of each operand in shared memory");
+  auto roles = program.getBody().getOps<tile::RoleOp>();
+  for (auto [role, cost] : llvm::zip(roles, prediction.cost.roles)) {
+    std::optional<uint64_t> registers = role.getRegisters();
+    line(3, formatCount(cost.warps, "warp") + " of one role" +
+                (registers ? ", with " + std::to_string(*registers) +
+                                 " registers a lane"
+                           : std::string()) +
+                ": " + formatCycles(cost.cycles) + " a " + unit);
   }
+  explainUnits(prediction, unit);
+}
+
+void GPUExplainer::explainUnits(const TilePrediction &prediction,
+                                llvm::StringRef unit) {
+  const TileProgramCost &cost = prediction.cost;
+  std::string text;
+  std::pair<llvm::StringRef, double> units[] = {
+      {"instructions", cost.issue},   {"arithmetic", cost.alu},
+      {"functions", cost.special},    {"matrix units", cost.matrix},
+      {"shared memory", cost.shared}, {"memory", prediction.memoryCycles}};
+  for (auto [name, cycles] : units)
+    if (std::llround(cycles) > 0)
+      text += ", " + name.str() + " " + std::to_string(std::llround(cycles));
+  line(3,
+       "a " + unit + " takes " + formatCycles(prediction.cycles) +
+           (prediction.exactCycles > prediction.cycles * 1.01
+                ? ", on the exact path " + formatCycles(prediction.exactCycles)
+                : std::string()) +
+           "; of the units" + text);
+}
+
+void GPUExplainer::explainCall(const CudaCall &call,
+                               const CudaPrediction &prediction) {
   const GPUModel &model = GPUModel::get(cuda.computeCapability);
-  int64_t blocks = call->sequences * call->heads * program.parts;
-  line(2, formatDims(getSingleDims(options.dims)) + ": " +
-              formatCount(blocks, "block") + " on " +
-              std::to_string(model.multiprocessors) + " multiprocessors, " +
-              formatNumber(call->bytes, 4) + " bytes");
-  if (blocks == 0)
+  const CudaPrediction::Kernel &main = prediction.kernels.back();
+  double bytes = countBytes(call);
+  line(2, callTitle + ": " + formatCount(main.prediction.blocks, "block") +
+              " on " + std::to_string(model.multiprocessors) +
+              " multiprocessors, " + formatNumber(bytes, 4) + " bytes" +
+              (prediction.segments > 1
+                   ? ", " + formatCount(prediction.segments, "segment") +
+                         " of each sequence"
+                   : std::string()));
+  if (main.prediction.blocks == 0)
     return;
-  if (form == LARC_FORM_CHUNK) {
-    line(2, "at least " +
-                formatNumber(call->bytes / model.bytesPerSecond * 1e3, 3) +
-                " ms on " + model.name + " (" +
-                formatNumber(model.bytesPerSecond * 1e-12, 3) +
-                " TB/s), to read and write memory");
-    return;
-  }
-  GPUPrediction prediction = predictTokenLoop(model, program, *call);
-  line(2, "predicted " + formatNumber(prediction.milliseconds, 3) + " ms on " +
+  line(2, "predicted " + formatNumber(prediction.seconds * 1e3, 3) + " ms on " +
               model.name + " (" +
               formatNumber(model.bytesPerSecond * 1e-12, 3) +
-              " TB/s), bound by " + prediction.bound);
+              " TB/s), bound by " +
+              prediction.getLongest().prediction.describeBound());
+  line(2, "at least " + formatNumber(bytes / model.bytesPerSecond * 1e3, 3) +
+              " ms, to read and write memory");
 }
 
 void GPUExplainer::explainForm(larc_form form) {
-  // A form that is not there is no error here.
   std::string reason;
-  mlir::ScopedDiagnosticHandler handler(
-      recurrence.getContext(), [&](mlir::Diagnostic &diagnostic) {
-        if (diagnostic.getSeverity() == mlir::DiagnosticSeverity::Error &&
-            reason.empty())
-          reason = diagnostic.str();
-      });
-  llvm::Expected<GPUSchedule> schedule = getGPUSchedule(recurrence, cuda, form);
-  if (!schedule) {
-    llvm::consumeError(schedule.takeError());
+  mlir::FailureOr<CudaSchedule> schedule =
+      getGPUSchedule(recurrence, cuda, form, reason);
+  if (mlir::failed(schedule)) {
     line(1, "no " + getFormTitle(form) + ": it " + reason);
     return;
   }
+  const CudaForm &made = schedule->form;
   line(1, getFormTitle(form) +
-              (schedule->chunkSize
-                   ? ", chunks of " + std::to_string(schedule->chunkSize) +
-                         " tokens"
+              (made.chunkSize
+                   ? ", chunks of " + std::to_string(made.chunkSize) + " tokens"
                    : std::string()));
-  for (const GPUProgram &program : schedule->programs)
-    explainProgram(program);
-  if (!schedule->programs.empty())
-    explainCall(form, schedule->programs.front());
+  const GPUModel &model = GPUModel::get(cuda.computeCapability);
+  CudaCall call = getCall(form);
+  CudaPrediction prediction =
+      predictForm(made, *schedule->programs, model, call);
+  llvm::StringRef unit = made.chunkSize ? "chunk" : "token";
+  // The kernel that always runs comes first here.
+  for (const CudaFormLaunch &launch : llvm::reverse(made.launches))
+    for (const CudaPrediction::Kernel &kernel : prediction.kernels)
+      if (kernel.name == launch.kernel)
+        explainProgram(
+            launch,
+            schedule->programs->lookupSymbol<tile::ProgramOp>(launch.kernel),
+            kernel.prediction, unit);
+  explainCall(call, prediction);
 }
 
 void GPUExplainer::explain() {

@@ -9,6 +9,7 @@
 #include "larc/Target/CUDA/CompileRecurrence.h"
 
 #include "larc/Conversion/Passes.h"
+#include "larc/Target/CUDA/PredictForm.h"
 
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Support/Timing.h"
@@ -17,7 +18,7 @@
 using namespace mlir;
 using namespace larc;
 
-/// The numbers of tokens that chunks of kernels may have, the best first.
+/// The numbers of tokens that chunks of kernels may have.
 static constexpr int64_t chunkSizes[] = {32, 16};
 /// Shorter sequences are done before the first chunk would be.
 static constexpr int64_t leastTokensOfChunks = 16;
@@ -247,7 +248,7 @@ FailureOr<CudaForm> FormCompiler::assemble() {
 // Compiling
 //===----------------------------------------------------------------------===//
 
-/// How `form` may be compiled, the best first.
+/// How `form` may be compiled; of those that take as long, the best first.
 static SmallVector<FormChoice> listChoices(larc_form form,
                                            const CudaOptions &options) {
   if (form != LARC_FORM_CHUNK)
@@ -260,8 +261,70 @@ static SmallVector<FormChoice> listChoices(larc_form form,
   return choices;
 }
 
-/// Calls `work` with a compiler of each choice until it succeeds. The errors of
-/// the last one are emitted, unless `quiet`; those of the others are not.
+namespace {
+/// Takes the errors at operations while it lives, or lets them through.
+class ErrorFilter {
+public:
+  ErrorFilter(MLIRContext *context, bool isSilent)
+      : handler(context, [isSilent](Diagnostic &diagnostic) {
+          return success(isSilent &&
+                         diagnostic.getSeverity() == DiagnosticSeverity::Error);
+        }) {}
+
+private:
+  ScopedDiagnosticHandler handler;
+};
+} // namespace
+
+/// What schedules are compared by: a call that gives each multiprocessor a
+/// sequence.
+static constexpr int64_t tokensOfComparison = 4096;
+
+namespace {
+/// A choice whose tile programs can be made.
+struct Candidate {
+  FormChoice choice;
+  size_t number; ///< among the choices
+  double seconds = 0;
+  std::unique_ptr<FormCompiler> compiler;
+};
+} // namespace
+
+/// The candidates among `choices`, the fastest first. Where there is none the
+/// errors of the last choice are emitted, unless `quiet`.
+static SmallVector<Candidate> makeCandidates(RecurrenceOp recurrence,
+                                             const CudaOptions &options,
+                                             ArrayRef<FormChoice> choices,
+                                             bool quiet) {
+  const GPUModel &model = GPUModel::get(options.computeCapability);
+  CudaCall call{/*sequences=*/1, tokensOfComparison, model.multiprocessors,
+                /*segments=*/1};
+  SmallVector<Candidate> candidates;
+  for (auto [i, choice] : llvm::enumerate(choices)) {
+    bool isLastHope = candidates.empty() && i + 1 == choices.size();
+    ErrorFilter filter(recurrence.getContext(), quiet || !isLastHope);
+    auto compiler = std::make_unique<FormCompiler>(recurrence, options, choice);
+    if (failed(compiler->makeTiles()))
+      continue;
+    Candidate &candidate = candidates.emplace_back();
+    candidate.choice = choice;
+    candidate.number = i;
+    if (choices.size() > 1)
+      candidate.seconds =
+          predictForm(compiler->getForm(), compiler->getModule(), model, call)
+              .seconds;
+    candidate.compiler = std::move(compiler);
+  }
+  llvm::sort(candidates, [](const Candidate &lhs, const Candidate &rhs) {
+    return std::tie(lhs.seconds, lhs.number) <
+           std::tie(rhs.seconds, rhs.number);
+  });
+  return candidates;
+}
+
+/// Calls `work` with compilers whose tile programs are made, those of the
+/// fastest first, until it succeeds. The errors of the last one are emitted,
+/// unless `quiet`; those of the others are not.
 static LogicalResult
 compileBest(RecurrenceOp recurrence, const CudaOptions &options, larc_form form,
             bool quiet,
@@ -272,15 +335,23 @@ compileBest(RecurrenceOp recurrence, const CudaOptions &options, larc_form form,
            << "cannot have chunks of " << options.chunkSize
            << " tokens on GPUs: expected at least "
            << CudaOptions::leastChunkSize;
-  for (auto [i, choice] : llvm::enumerate(choices)) {
-    bool isSilent = quiet || i + 1 != choices.size();
-    ScopedDiagnosticHandler handler(
-        recurrence.getContext(), [&](Diagnostic &diagnostic) {
-          return success(isSilent &&
-                         diagnostic.getSeverity() == DiagnosticSeverity::Error);
-        });
-    FormCompiler compiler(recurrence, options, choice);
-    if (succeeded(work(compiler)))
+  // Those that are only looked at are not told of.
+  CudaOptions untold = options;
+  untold.printIRAfter.clear();
+  untold.timing = false;
+  bool isTold = options.timing || !options.printIRAfter.empty();
+  SmallVector<Candidate> candidates =
+      makeCandidates(recurrence, untold, choices, quiet);
+  for (auto [i, candidate] : llvm::enumerate(candidates)) {
+    ErrorFilter filter(recurrence.getContext(),
+                       quiet || i + 1 != candidates.size());
+    if (isTold) {
+      candidate.compiler =
+          std::make_unique<FormCompiler>(recurrence, options, candidate.choice);
+      if (failed(candidate.compiler->makeTiles()))
+        continue;
+    }
+    if (succeeded(work(*candidate.compiler)))
       return success();
   }
   return failure();
@@ -289,8 +360,6 @@ compileBest(RecurrenceOp recurrence, const CudaOptions &options, larc_form form,
 static LogicalResult emitForm(FormCompiler &compiler, CudaEmit what,
                               std::string &text) {
   llvm::raw_string_ostream os(text);
-  if (failed(compiler.makeTiles()))
-    return failure();
   if (what != CudaEmit::Tile && failed(compiler.makeKernels()))
     return failure();
   switch (what) {
@@ -337,8 +406,6 @@ FailureOr<CudaSchedule> larc::scheduleForCuda(RecurrenceOp recurrence,
                                               larc_form form) {
   CudaSchedule schedule;
   auto work = [&](FormCompiler &compiler) -> LogicalResult {
-    if (failed(compiler.makeTiles()))
-      return failure();
     schedule.programs = compiler.getModule().clone();
     if (failed(compiler.makeKernels()))
       return failure();
@@ -357,7 +424,7 @@ FailureOr<CudaCode> larc::compileForCuda(RecurrenceOp recurrence,
   code.computeCapability = options.computeCapability;
   for (larc_form form : forms.empty() ? getCudaForms() : forms) {
     auto work = [&](FormCompiler &compiler) -> LogicalResult {
-      if (failed(compiler.makeTiles()) || failed(compiler.makeKernels()))
+      if (failed(compiler.makeKernels()))
         return failure();
       FailureOr<CudaForm> compiled = compiler.assemble();
       if (failed(compiled))
