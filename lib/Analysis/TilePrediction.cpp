@@ -27,14 +27,8 @@ static llvm::StringRef getOrdinal(size_t number) {
   return number < std::size(names) ? llvm::StringRef(names[number]) : "last";
 }
 
-std::string TilePrediction::describeBound() const {
-  switch (bound) {
-  case TileBound::Role:
-    if (cost.roles.size() == 1)
-      return "instructions that wait for each other";
-    return ("the " + getOrdinal(role) +
-            " role, whose instructions wait for each other")
-        .str();
+static std::string describeUnit(TileBound unit) {
+  switch (unit) {
   case TileBound::Issue:
     return "the number of instructions";
   case TileBound::Alu:
@@ -43,6 +37,22 @@ std::string TilePrediction::describeBound() const {
     return "special functions";
   case TileBound::Matrix:
     return "the matrix units";
+  default:
+    return "instructions that wait for each other";
+  }
+}
+
+std::string TilePrediction::describeBound() const {
+  switch (bound) {
+  case TileBound::Role:
+    if (cost.roles.size() == 1)
+      return describeUnit(within);
+    return "the " + getOrdinal(role).str() + " role: " + describeUnit(within);
+  case TileBound::Issue:
+  case TileBound::Alu:
+  case TileBound::Special:
+  case TileBound::Matrix:
+    return describeUnit(bound);
   case TileBound::Shared:
     return "shared memory";
   case TileBound::Memory:
@@ -78,6 +88,24 @@ static std::pair<double, TileBound> getLimit(const TileProgramCost &cost,
   });
 }
 
+/// The unit that has most of a role's cycles, if that is half of them.
+static TileBound getLimitWithin(const TileRoleCost &role,
+                                const GPUModel &model) {
+  // Fewer warps than schedulers are on as many.
+  double schedulers = double(std::min(role.warps, model.schedulers));
+  std::pair<double, TileBound> limits[] = {
+      {role.cycles * schedulers / 2, TileBound::Role},
+      {role.work.instructions, TileBound::Issue},
+      {role.work.alu * model.aluCycles, TileBound::Alu},
+      {role.work.special * model.specialCycles, TileBound::Special},
+      {role.work.matrix, TileBound::Matrix}};
+  return llvm::max_element(limits,
+                           [](const auto &lhs, const auto &rhs) {
+                             return lhs.first < rhs.first;
+                           })
+      ->second;
+}
+
 /// The program without what the compiler leaves out of its loops.
 static OwningOpRef<tile::ProgramOp> simplify(tile::ProgramOp program) {
   OwningOpRef<tile::ProgramOp> copy = program.clone();
@@ -93,7 +121,7 @@ TilePrediction larc::predictTiles(tile::ProgramOp original,
   TilePrediction result;
   OwningOpRef<tile::ProgramOp> copy = simplify(original);
   tile::ProgramOp program = *copy;
-  int64_t segments = program.isSegmented() ? call.segments : 1;
+  int64_t segments = original.isSegmented() ? call.segments : 1;
   result.blocks = call.sequences * call.heads *
                   static_cast<int64_t>(program.getParts()) * segments;
   if (result.blocks == 0)
@@ -118,6 +146,7 @@ TilePrediction larc::predictTiles(tile::ProgramOp original,
   result.cost = measureTiles(program, model, measure);
   TileBound bound;
   std::tie(result.cycles, bound) = getLimit(result.cost, resident, result.role);
+  result.within = getLimitWithin(result.cost.roles[result.role], model);
 
   double tokens = std::ceil(double(call.tokens) / double(segments));
   double chunks = std::ceil(tokens / double(call.tokensPerChunk));

@@ -103,6 +103,8 @@ struct TilePrediction {
   double memoryCycles = 0;             ///< of them that its bytes take
   TileBound bound = TileBound::Launch; ///< of the whole
   size_t role = 0;                     ///< with `Role`
+  /// The unit that takes at least half of that role's cycles, or `Role`.
+  TileBound within = TileBound::Role;
   int64_t blocks = 0;
   double bytes = 0;   ///< of all blocks
   double seconds = 0; ///< with the launch

@@ -15,6 +15,9 @@
 #include "mlir/Support/Timing.h"
 #include "llvm/ADT/StringExtras.h"
 
+#include <memory>
+#include <tuple>
+
 using namespace mlir;
 using namespace larc;
 
