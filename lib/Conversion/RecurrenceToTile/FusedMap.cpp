@@ -213,11 +213,22 @@ Value StepTiles::exchange(Value partial, CombineKind kind) {
   barrier();
 
   // Every lane reads what the warps have of its own columns.
+  // Where these are many, lanes that have the same columns share them out.
+  constexpr int64_t mostPartials = 32;
   SmallVector<int64_t> registers(type.getLayout().getRegisters());
-  for (int64_t row = 1; row < plan.warps; row *= 2)
+  SmallVector<int64_t> lanes(type.getLayout().getLanes());
+  int64_t row = 1;
+  for (size_t bit = 0; 2 * bit < lanes.size() && row < plan.warps &&
+                       plan.warps / row * type.getNumRegisters() > mostPartials;
+       ++bit) {
+    if (lanes[2 * bit] != 0 || lanes[2 * bit + 1] != 0)
+      continue;
+    lanes[2 * bit] = row;
+    row *= 2;
+  }
+  for (; row < plan.warps; row *= 2)
     registers.append({row, 0});
-  auto layout = tile::LayoutAttr::get(builder.getContext(),
-                                      type.getLayout().getLanes(), registers);
+  auto layout = tile::LayoutAttr::get(builder.getContext(), lanes, registers);
   auto all = RegType::get(builder.getContext(), plan.warps, type.getCols(),
                           type.getElementType(), layout);
   Value partials =

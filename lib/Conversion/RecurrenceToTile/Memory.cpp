@@ -127,12 +127,19 @@ Value StepTiles::load(const MemoryView &view, const Bindings &bindings) {
     barrier();
     return load(shared, {});
   }
+  return finishLoad(loadRaw(view, access), access);
+}
+
+Value StepTiles::loadRaw(const MemoryView &view, const Access &access) {
   RegType type = plan.getTileType(access.axes);
-  Type element = getMemoryElement(view.memory);
-  Value tile = tile::LoadOp::create(builder, loc, type.withElementType(element),
-                                    view.memory, access.row, access.col,
-                                    access.below, access.transposed);
-  if (element != type.getElementType())
+  return tile::LoadOp::create(
+      builder, loc, type.withElementType(getMemoryElement(view.memory)),
+      view.memory, access.row, access.col, access.below, access.transposed);
+}
+
+Value StepTiles::finishLoad(Value tile, const Access &access) {
+  RegType type = plan.getTileType(access.axes);
+  if (tile.getType() != type)
     tile = tile::ConvertOp::create(builder, loc, type, tile);
   // What lies behind the axis is not part of it.
   for (StringAttr axis : access.overlapping) {
@@ -145,6 +152,18 @@ Value StepTiles::load(const MemoryView &view, const Bindings &bindings) {
                ->getResult(0);
   }
   return tile;
+}
+
+Value StepTiles::loadAhead(const Ahead &ahead, Value length) {
+  MemoryView view = *findView(ahead.value);
+  Access access = getAccess(view, ahead.bindings);
+  access.below = length;
+  return loadRaw(view, access);
+}
+
+void StepTiles::bindAhead(const Ahead &ahead, Value tile) {
+  Access access = getAccess(*findView(ahead.value), ahead.bindings);
+  remember(ahead.value, ahead.bindings, finishLoad(tile, access));
 }
 
 void StepTiles::store(Value tile, const MemoryView &view,

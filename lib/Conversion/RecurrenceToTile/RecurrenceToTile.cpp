@@ -28,6 +28,11 @@ namespace larc {
 /// The number of registers is estimated too high by one in so many at most.
 static constexpr int64_t kEstimateError = 12;
 
+/// Vectors that are the same in all lanes and are carried from token to token
+/// take registers of each lane. Beyond that many, they are loaded when their
+/// token begins.
+static constexpr int64_t kCarriedUniform = 32;
+
 namespace {
 
 /// Builds the program of a recurrence.
@@ -50,7 +55,15 @@ private:
   void listArguments();
   GlobalType getMemoryType(const Argument &argument) const;
   MemoryView viewArgument(StepTiles &step, unsigned number, Value token);
-  void emitToken(StepTiles &step, Value token, ValueRange anchors);
+  /// Loads vectors of a token, if there is such a token.
+  SmallVector<Value> loadAhead(StepTiles &step,
+                               ArrayRef<StepTiles::Ahead> ahead, Value token,
+                               Value length);
+  /// Registers of those that are the same in all lanes.
+  int64_t countUniform(ArrayRef<StepTiles::Ahead> ahead) const;
+  void bindOperands(StepTiles &step, Value token);
+  /// The states and outputs of a token; returns the states.
+  SmallVector<Value> emitToken(StepTiles &step, Value token);
   /// Whether an argument of the step is wanted as a tile, and a small one.
   bool isVector(Value argument) const;
   /// At the first token of a period, anchors are what the states are.
@@ -199,19 +212,17 @@ tile::ProgramOp TokenProgram::build(Operation *before, StringRef name) {
     position = tile::PositionOp::create(builder, loc);
   StepTiles step(plan, builder, length.getDefiningOp(), warp);
 
-  // States and what is the same for all tokens.
-  unsigned numStates = op.getStates().size();
-  unsigned numAnchors = op.getAnchoredStates().size();
-  unsigned anchorInitials = finals + numStates;
-  SmallVector<Value> carried;
-  bool replicated = false;
-  for (unsigned i = 0; i < numStates; ++i) {
-    carried.push_back(step.load(viewArgument(step, initials + i, Value()), {}));
-    replicated |= plan.isReplicated(plan.getState(i).getAxes());
-  }
-  for (unsigned i = 0; i < numAnchors; ++i)
-    carried.push_back(
-        step.load(viewArgument(step, anchorInitials + i, Value()), {}));
+  // Where warps wait for each other, none shall wait for a vector in between:
+  // they are loaded with the states, and those of the next token at the end of
+  // each, if there are registers for them.
+  SmallVector<StepTiles::Ahead> ahead;
+  if (!plan.hasLongLoop())
+    for (auto [i, argument] : llvm::enumerate(op.getOperandArguments()))
+      llvm::append_range(ahead, step.listAhead(argument, arguments[i].axes));
+  SmallVector<Value> vectors;
+  if (plan.resident > 1 && plan.countWaits() > 1 &&
+      countUniform(ahead) <= kCarriedUniform)
+    vectors = loadAhead(step, ahead, step.index(0), length);
   for (auto [i, argument] : llvm::enumerate(op.getConstantArguments())) {
     step.bind(argument, viewArgument(step, constants + static_cast<unsigned>(i),
                                      Value()));
@@ -219,6 +230,24 @@ tile::ProgramOp TokenProgram::build(Operation *before, StringRef name) {
     if (isVector(argument))
       step.evaluate(argument);
   }
+
+  unsigned numStates = op.getStates().size();
+  unsigned numAnchors = op.getAnchoredStates().size();
+  unsigned anchorInitials = finals + numStates;
+  SmallVector<Value> carried(numStates);
+  bool replicated = false;
+  for (bool isMatrix : {false, true})
+    for (unsigned i = 0; i < numStates; ++i) {
+      ArrayRef<StringAttr> axes = plan.getState(i).getAxes();
+      if ((axes.size() > 1) != isMatrix)
+        continue;
+      carried[i] = step.load(viewArgument(step, initials + i, Value()), {});
+      replicated |= plan.isReplicated(axes);
+    }
+  for (unsigned i = 0; i < numAnchors; ++i)
+    carried.push_back(
+        step.load(viewArgument(step, anchorInitials + i, Value()), {}));
+  llvm::append_range(carried, vectors);
 
   auto loop = scf::ForOp::create(builder, loc, step.index(0), length,
                                  step.index(1), carried);
@@ -228,19 +257,34 @@ tile::ProgramOp TokenProgram::build(Operation *before, StringRef name) {
     if (carried.empty())
       builder.setInsertionPoint(loop.getBody()->getTerminator());
     step.enterRegion();
-    Value tokens = loop.getInductionVar();
+    Value token = loop.getInductionVar(), tokens = token;
     if (position)
       tokens = arith::AddIOp::create(builder, loc, position, tokens);
     step.setTokensBefore(tokens);
     ValueRange values = loop.getRegionIterArgs();
     SmallVector<Value> anchors =
         updateAnchors(step, tokens, values.take_front(numStates),
-                      values.drop_front(numStates));
+                      values.slice(numStates, numAnchors));
     step.bindAnchors(anchors);
     for (auto [argument, tile] :
          llvm::zip_equal(op.getStateArguments(), values.take_front(numStates)))
       step.bind(argument, tile);
-    emitToken(step, loop.getInductionVar(), anchors);
+    bindOperands(step, token);
+    for (auto [i, one] : llvm::enumerate(ahead)) {
+      if (vectors.empty())
+        step.evaluate(one.value, one.bindings);
+      else
+        step.bindAhead(one, values[numStates + numAnchors + i]);
+    }
+    SmallVector<Value> next = emitToken(step, token);
+    llvm::append_range(next, anchors);
+    if (!vectors.empty()) {
+      Value following =
+          arith::AddIOp::create(builder, loc, token, step.index(1));
+      llvm::append_range(next, loadAhead(step, ahead, following, length));
+    }
+    if (!next.empty())
+      scf::YieldOp::create(builder, loc, next);
     step.leaveRegion();
   }
 
@@ -249,7 +293,7 @@ tile::ProgramOp TokenProgram::build(Operation *before, StringRef name) {
   if (numAnchors > 0)
     anchors = updateAnchors(
         step, arith::AddIOp::create(builder, loc, position, length),
-        results.take_front(numStates), results.drop_front(numStates));
+        results.take_front(numStates), results.slice(numStates, numAnchors));
   // In place, one warp writes what all have read.
   if (replicated && plan.warps > 1)
     step.barrier();
@@ -266,16 +310,39 @@ tile::ProgramOp TokenProgram::build(Operation *before, StringRef name) {
   return program;
 }
 
-void TokenProgram::emitToken(StepTiles &step, Value token, ValueRange anchors) {
-  RecurrenceOp op = plan.recurrence;
-  for (auto [i, argument] : llvm::enumerate(op.getOperandArguments())) {
-    if (argument.use_empty())
-      continue;
+void TokenProgram::bindOperands(StepTiles &step, Value token) {
+  for (auto [i, argument] :
+       llvm::enumerate(plan.recurrence.getOperandArguments()))
     step.bind(argument, viewArgument(step, static_cast<unsigned>(i), token));
-    // Loads are on their way before anything waits for one.
-    if (isVector(argument) && !plan.hasLongLoop())
-      step.evaluate(argument);
-  }
+}
+
+int64_t TokenProgram::countUniform(ArrayRef<StepTiles::Ahead> ahead) const {
+  int64_t registers = 0;
+  for (const StepTiles::Ahead &one : ahead)
+    for (StringAttr axis : arrayOf(one.value).getAxes()) {
+      tile::RegType type = plan.getTileType(axis);
+      if (plan.getPlace(axis) != AxisPlace::Loop &&
+          llvm::all_of(type.getLayout().getLanes(),
+                       [](int64_t step) { return step == 0; }))
+        registers += type.getNumRegisters();
+    }
+  return registers;
+}
+
+SmallVector<Value> TokenProgram::loadAhead(StepTiles &step,
+                                           ArrayRef<StepTiles::Ahead> ahead,
+                                           Value token, Value length) {
+  step.enterRegion();
+  bindOperands(step, token);
+  SmallVector<Value> tiles;
+  for (const StepTiles::Ahead &one : ahead)
+    tiles.push_back(step.loadAhead(one, length));
+  step.leaveRegion();
+  return tiles;
+}
+
+SmallVector<Value> TokenProgram::emitToken(StepTiles &step, Value token) {
+  RecurrenceOp op = plan.recurrence;
   ValueRange yielded = op.getYield().getValues();
   unsigned numStates = op.getStates().size();
   // What a loop has to keep for later takes registers from it.
@@ -288,9 +355,7 @@ void TokenProgram::emitToken(StepTiles &step, Value token, ValueRange anchors) {
   SmallVector<Value> next;
   for (Value state : yielded.take_front(numStates))
     next.push_back(step.evaluate(state));
-  llvm::append_range(next, anchors);
-  if (!next.empty())
-    scf::YieldOp::create(builder, loc, next);
+  return next;
 }
 
 //===----------------------------------------------------------------------===//

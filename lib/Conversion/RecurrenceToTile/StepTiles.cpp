@@ -32,6 +32,10 @@ SmallVector<StringAttr> StepTiles::getFreeAxes(Value value,
   return axes;
 }
 
+bool StepTiles::fitsVector(Value value, const Bindings &bindings) {
+  return fitsTile(value, bindings) && getFreeAxes(value, bindings).size() <= 1;
+}
+
 /// The bindings that matter to `value`, in the order of its axes.
 Bindings StepTiles::restrict(Value value, const Bindings &bindings) {
   Bindings own;
@@ -110,9 +114,28 @@ Value StepTiles::splat(Value number, ArrayRef<StringAttr> axes) {
   return tile::SplatOp::create(builder, loc, plan.getTileType(axes), number);
 }
 
+Value StepTiles::lookupSlice(Value value, Bindings bindings) {
+  while (true) {
+    if (auto it = slices.find(value); it != slices.end()) {
+      bindings.emplace_back(it->second.axis, it->second.index);
+      value = it->second.source;
+    } else if (auto slice = value.getDefiningOp<SliceOp>()) {
+      bindings.emplace_back(slice.getAxisAttr(),
+                            index(static_cast<int64_t>(slice.getOffset())));
+      value = slice.getOperand();
+    } else {
+      return Value();
+    }
+    if (Value known = lookup(value, restrict(value, bindings)))
+      return known;
+  }
+}
+
 Value StepTiles::evaluate(Value value, const Bindings &given) {
   Bindings bindings = restrict(value, given);
   if (Value known = lookup(value, bindings))
+    return known;
+  if (Value known = lookupSlice(value, bindings))
     return known;
   Value tile;
   if (std::optional<MemoryView> view = findView(value))
@@ -314,22 +337,68 @@ void StepTiles::emitFold(FoldOp fold) {
   SmallVector<Value> inits;
   for (Value init : fold.getInits())
     inits.push_back(evaluate(init));
-  SmallVector<Value> results =
-      loopOver(axis, inits, [&](Value at, ValueRange carried) {
-        for (auto [argument, source] :
-             llvm::zip_equal(fold.getSliceArguments(), fold.getSources()))
-          slices[argument] = {source, axis, at};
-        for (auto [argument, tile] :
-             llvm::zip_equal(fold.getCarriedArguments(), carried))
-          bind(argument, tile);
-        SmallVector<Value> next;
-        for (Value value :
-             fold.getBody().front().getTerminator()->getOperands())
-          next.push_back(evaluate(value));
-        return next;
-      });
+  auto emitTurn = [&](Value at, ValueRange carried) {
+    for (auto [argument, source] :
+         llvm::zip_equal(fold.getSliceArguments(), fold.getSources()))
+      slices[argument] = {source, axis, at};
+    for (auto [argument, tile] :
+         llvm::zip_equal(fold.getCarriedArguments(), carried))
+      bind(argument, tile);
+    SmallVector<Value> next;
+    for (Value value : fold.getBody().front().getTerminator()->getOperands())
+      next.push_back(evaluate(value));
+    return next;
+  };
+  SmallVector<Value> results = inits;
+  if (plan.isShortLoop(axis)) {
+    // One turn after the other: what they need is loaded ahead of all.
+    for (int64_t i = 0; i < plan.getSize(axis); ++i) {
+      scopes.emplace_back();
+      results = emitTurn(index(i), results);
+      scopes.pop_back();
+    }
+  } else {
+    results = loopOver(axis, inits, emitTurn);
+  }
   for (auto [result, tile] : llvm::zip_equal(fold.getResults(), results))
     bind(result, tile);
+}
+
+SmallVector<StepTiles::Ahead> StepTiles::listAhead(Value argument,
+                                                   ArrayRef<StringAttr> axes) {
+  SmallVector<Ahead> list;
+  if (argument.use_empty())
+    return list;
+  if (fitsVector(argument, {})) {
+    list.push_back({argument, {}});
+    return list;
+  }
+  Block *step = argument.getParentBlock();
+  // Others do not lie next to each other in memory.
+  auto isRow = [&](StringAttr sliced) {
+    return axes.size() == 1 || axes.back() != sliced;
+  };
+  for (Operation *user : argument.getUsers()) {
+    if (user->getBlock() != step)
+      continue;
+    if (auto fold = dyn_cast<FoldOp>(user)) {
+      StringAttr axis = fold.getAxisAttr();
+      if (!llvm::is_contained(fold.getSources(), argument) ||
+          !plan.isShortLoop(axis) || !isRow(axis))
+        continue;
+      for (int64_t i = 0; i < plan.getSize(axis); ++i)
+        if (Bindings turn = {{axis, index(i)}}; fitsVector(argument, turn))
+          list.push_back({argument, turn});
+    } else if (auto slice = dyn_cast<SliceOp>(user)) {
+      // What only a region needs is loaded there.
+      if (isRow(slice.getAxisAttr()) && fitsVector(slice.getResult(), {}) &&
+          llvm::any_of(slice->getUsers(), [&](Operation *other) {
+            return other->getBlock() == step;
+          }))
+        list.push_back({slice.getResult(), {}});
+    }
+  }
+  return list;
 }
 
 Value StepTiles::endsPeriod(Value tokens, int64_t interval) {

@@ -65,6 +65,21 @@ public:
   /// The tile of `value` where the axes in `bindings` stand at an index. It has
   /// no other axis with a loop.
   mlir::Value evaluate(mlir::Value value, const Bindings &bindings = {});
+  /// What is loaded for a token before it begins: an argument of the step, or
+  /// a slice of one.
+  struct Ahead {
+    mlir::Value value;
+    Bindings bindings;
+  };
+  /// The vectors that an argument of the step has: itself, its slices, and what
+  /// it has for each turn of a short fold. `axes` are in the order of memory.
+  llvm::SmallVector<Ahead> listAhead(mlir::Value argument,
+                                     llvm::ArrayRef<mlir::StringAttr> axes);
+  /// Loads one of a token before `length`, as it is in memory. There may be no
+  /// such token.
+  mlir::Value loadAhead(const Ahead &ahead, mlir::Value length);
+  /// What has been loaded.
+  void bindAhead(const Ahead &ahead, mlir::Value tile);
   /// Writes `value` to memory.
   void storeValue(mlir::Value value, const MemoryView &view);
 
@@ -115,11 +130,14 @@ private:
   // Values.
   void remember(mlir::Value value, const Bindings &bindings, mlir::Value tile);
   mlir::Value lookup(mlir::Value value, const Bindings &bindings);
+  /// The tile of what `value` is a slice of, at its index.
+  mlir::Value lookupSlice(mlir::Value value, Bindings bindings);
   std::optional<MemoryView> findView(mlir::Value value);
   /// Whether `value` is in registers, whole.
   bool isHeld(mlir::Value value);
   /// Whether a tile holds `value` with these axes at an index.
   bool fitsTile(mlir::Value value, const Bindings &bindings);
+  bool fitsVector(mlir::Value value, const Bindings &bindings);
   Bindings restrict(mlir::Value value, const Bindings &bindings);
   llvm::SmallVector<mlir::StringAttr> getFreeAxes(mlir::Value value,
                                                   const Bindings &bindings);
@@ -168,6 +186,9 @@ private:
     mlir::StringAttr scattered;
   };
   Access getAccess(const MemoryView &view, const Bindings &bindings);
+  mlir::Value loadRaw(const MemoryView &view, const Access &access);
+  /// Makes what was loaded values to compute with.
+  mlir::Value finishLoad(mlir::Value tile, const Access &access);
   mlir::Value getWarpOffset(mlir::StringAttr axis);
   mlir::Value add(mlir::Value lhs, mlir::Value rhs);
   mlir::Value scale(mlir::Value index, int64_t factor);

@@ -24,8 +24,14 @@ static constexpr int64_t usualWarps = 8, mostWarps = 16;
 /// 64 KB on their way to a multiprocessor, which is what the memory's latency
 /// and the time in which a block computes and writes ask for.
 static constexpr int64_t partBytes = 32 * 1024;
+/// Warps of a block that wait for each other several times in a token are
+/// better few in many blocks: parts have half as many elements for the second
+/// time and for the third.
+static constexpr int64_t partElements = 8 * 1024;
 /// Warps that share a multiprocessor: each lane then has 128 registers.
 static constexpr int64_t residentWarps = 16;
+/// As many, of 96 registers, hide more waiting.
+static constexpr int64_t manyResidentWarps = 20, manyWaits = 3;
 /// Since compute capability 3.0 (CUDA programming guide, table of technical
 /// specifications).
 static constexpr int64_t multiprocessorRegisters = 65536;
@@ -33,6 +39,9 @@ static constexpr int64_t laneRegisters = 255;
 /// Bytes of shared memory of a multiprocessor of compute capability 9.0, and
 /// those of each block that the system takes (the same table).
 static constexpr int64_t multiprocessorShared = 228 * 1024, blockShared = 1024;
+/// Elements that lanes read of a row of memory at a time at least: 64 bytes of
+/// float32, in which the memory is read and written.
+static constexpr int64_t leastRun = 16;
 /// Columns of a part at least: lines of memory are not shared with others.
 static constexpr int64_t leastColumns = 16;
 /// No axis may be longer: shared memory holds a vector of it for each warp.
@@ -96,6 +105,7 @@ FailureOr<std::vector<TilePlan>> TilePlan::list(RecurrenceOp recurrence,
              other.warps * other.resident == together;
     });
   };
+  append(/*alone=*/false, manyResidentWarps);
   for (bool alone : {false, true})
     for (int64_t together = residentWarps; together >= 1; together /= 2)
       append(alone, together);
@@ -154,7 +164,11 @@ void TilePlan::chooseParts() {
       continue;
     if (options.parts == 0) {
       split(axis, 1);
-      while (countStateBytes() > partBytes && splitFurther())
+      int64_t halvings = std::clamp<int64_t>(countWaits() - 1, 0, 2);
+      int64_t elements = partElements >> halvings;
+      while ((countStateBytes() > partBytes ||
+              (halvings > 0 && countStateElements() > elements)) &&
+             splitFurther())
         ;
       return;
     }
@@ -164,7 +178,24 @@ void TilePlan::chooseParts() {
   }
 }
 
-int64_t TilePlan::countStateBytes() const {
+int64_t TilePlan::countWaits() const {
+  int64_t waits = 0;
+  recurrence.getBody().walk([&](Operation *op) {
+    auto reduction = dyn_cast<ReductionOpInterface>(op);
+    if (!reduction ||
+        llvm::none_of(reduction.getReducedAxes(), [&](StringAttr axis) {
+          return getPlace(axis) == AxisPlace::Rows;
+        }))
+      return;
+    int64_t times = 1;
+    if (auto fold = op->getParentOfType<FoldOp>())
+      times = getTensorSize(fold.getAxisAttr());
+    waits += times;
+  });
+  return waits;
+}
+
+int64_t TilePlan::countStateElements() const {
   int64_t elements = 0;
   for (auto state : recurrence.getStates().getAsRange<StateDeclAttr>()) {
     int64_t own = 1;
@@ -172,7 +203,11 @@ int64_t TilePlan::countStateBytes() const {
       own *= getSize(axis);
     elements += own;
   }
-  return elements * getStateWidth() / 8;
+  return elements;
+}
+
+int64_t TilePlan::countStateBytes() const {
+  return countStateElements() * getStateWidth() / 8;
 }
 
 //===----------------------------------------------------------------------===//
@@ -198,6 +233,11 @@ bool TilePlan::isReplicated(ArrayRef<StringAttr> axes) const {
   return warps == 1 || llvm::none_of(axes, [&](StringAttr axis) {
            return getPlace(axis) == AxisPlace::Rows;
          });
+}
+
+bool TilePlan::isShortLoop(StringAttr axis) const {
+  constexpr int64_t shortLoop = 4;
+  return getPlace(axis) == AxisPlace::Loop && getSize(axis) <= shortLoop;
 }
 
 bool TilePlan::hasLongLoop() const {
@@ -234,8 +274,10 @@ int64_t TilePlan::countMatrixRegisters() const {
 }
 
 int64_t TilePlan::getRegisterLimit() const {
-  return std::min(laneRegisters, multiprocessorRegisters /
-                                     (LayoutAttr::kLanes * warps * resident));
+  // They are given out by eights.
+  int64_t share =
+      multiprocessorRegisters / (LayoutAttr::kLanes * warps * resident);
+  return std::min(laneRegisters, share / 8 * 8);
 }
 
 int64_t TilePlan::getSharedLimit() const {
@@ -259,6 +301,15 @@ static LayoutAttr makeCell(MLIRContext *context, int64_t vector, int64_t rows,
   return LayoutAttr::get(context, lanes, registers);
 }
 
+bool TilePlan::liesAcross() const {
+  RecurrenceOp op = recurrence;
+  return llvm::any_of(
+      op.getStates().getAsRange<StateDeclAttr>(), [&](StateDeclAttr state) {
+        return state.getAxes().size() == 2 &&
+               getPlace(state.getAxes().back()) == AxisPlace::Rows;
+      });
+}
+
 bool TilePlan::chooseCell() {
   // 16 bytes of f32 are read at a time, along the columns and along the rows.
   // Longer vectors of shorter types would leave more lanes for the rows.
@@ -272,6 +323,8 @@ bool TilePlan::chooseCell() {
       bool cutsParts = splitAxis && isPadded(splitAxis);
       // A step of the exchange costs about as much as a quarter of the tile.
       int64_t cost = countMatrixRegisters() * (4 + bits);
+      if (liesAcross() && (rows << bits) < leastRun)
+        cost *= 2;
       if (cutsParts || (chosen && cost >= best))
         continue;
       best = cost;
@@ -289,6 +342,10 @@ void TilePlan::list(std::vector<TilePlan> &plans) const {
       continue;
     if (plan.warps < usualWarps && plan.countMatrixRegisters() > fewRegisters)
       continue;
+    plan.resident = manyResidentWarps / plan.warps;
+    if (countWaits() >= manyWaits &&
+        plan.resident * plan.warps == manyResidentWarps)
+      plans.push_back(plan);
     for (plan.resident = residentWarps / plan.warps; plan.resident >= 1;
          plan.resident /= 2)
       plans.push_back(plan);

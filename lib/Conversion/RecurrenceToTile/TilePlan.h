@@ -67,6 +67,12 @@ public:
   bool isPadded(mlir::StringAttr axis) const;
   /// Whether all warps have the same of an array with these axes.
   bool isReplicated(llvm::ArrayRef<mlir::StringAttr> axes) const;
+  /// Whether the turns of a loop over `axis` are so few that they are written
+  /// out.
+  bool isShortLoop(mlir::StringAttr axis) const;
+  /// How often the warps of a block wait for each other in a token: the sums
+  /// over rows, with the turns of folds.
+  int64_t countWaits() const;
   /// Whether a token has loops that take longer than its loads.
   bool hasLongLoop() const;
   /// The tile of an array with these axes: at most one of them along the rows,
@@ -98,10 +104,13 @@ private:
     mlir::FloatType type = options.stateType;
     return type.getWidth();
   }
-  /// Bytes of the states that a block reads.
+  /// Elements and bytes of the states that a block reads.
+  int64_t countStateElements() const;
   int64_t countStateBytes() const;
   /// Registers of the matrices among the states, in a lane.
   int64_t countMatrixRegisters() const;
+  /// Whether rows of tiles lie along a state's rows in memory.
+  bool liesAcross() const;
   /// The cell in which they take few, with lanes along the columns if possible:
   /// lanes along the rows cost every sum over rows an exchange, and values of
   /// rows that are the same in all lanes need no registers of theirs.

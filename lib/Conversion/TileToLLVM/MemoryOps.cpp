@@ -53,6 +53,32 @@ void ProgramEmitter::placeShared() {
   });
 }
 
+/// Division of numbers below 2^31 whose quotient is below 2^20: by a reciprocal
+/// that errs by one at most. Addresses of operands wait for it.
+Value ProgramEmitter::divideSmall(Value number, Value divisor) {
+  Type f32 = builder.getF32Type(), i32Type = builder.getI32Type();
+  Value inverse = NVVM::RcpApproxFtzF32Op::create(
+      builder, loc, f32,
+      arith::SIToFPOp::create(builder, loc, f32, divisor).getResult());
+  Value guess = arith::FPToSIOp::create(
+      builder, loc, i32Type,
+      arith::MulFOp::create(builder, loc,
+                            arith::SIToFPOp::create(builder, loc, f32, number),
+                            inverse));
+  Value rest = arith::SubIOp::create(
+      builder, loc, number,
+      arith::MulIOp::create(builder, loc, guess, divisor));
+  auto compare = [&](arith::CmpIPredicate predicate, Value than) -> Value {
+    return arith::CmpIOp::create(builder, loc, predicate, rest, than);
+  };
+  Value less = arith::SubIOp::create(builder, loc, guess, i32(1));
+  Value more = arith::AddIOp::create(builder, loc, guess, i32(1));
+  guess = arith::SelectOp::create(
+      builder, loc, compare(arith::CmpIPredicate::sge, divisor), more, guess);
+  return arith::SelectOp::create(
+      builder, loc, compare(arith::CmpIPredicate::slt, i32(0)), less, guess);
+}
+
 void ProgramEmitter::emitAlloc(AllocOp op) {
   Value matrix = LLVM::GEPOp::create(
       builder, loc, sharedBase.getType(), builder.getI8Type(), sharedBase,
@@ -136,8 +162,8 @@ Value ProgramEmitter::getGlobalAddress(const GlobalMatrix &matrix, Type element,
 // Vectors
 //===----------------------------------------------------------------------===//
 
-int64_t ProgramEmitter::getVectorWidth(RegType type, Type memory, Value row,
-                                       Value col, bool transposed) {
+SmallVector<int64_t> ProgramEmitter::getVectorBits(RegType type, Type memory,
+                                                   Value col, bool transposed) {
   int64_t bytes = getBytes(type.getElementType());
   ArrayRef<int64_t> registers = type.getLayout().getRegisters();
   unsigned contiguous = transposed ? 0 : 1;
@@ -150,14 +176,18 @@ int64_t ProgramEmitter::getVectorWidth(RegType type, Type memory, Value row,
     limit = std::gcd(limit, cast<GlobalType>(memory).getCols());
   }
   limit = std::gcd(limit, getKnownDivisor(col));
-  int64_t width = 1;
-  for (size_t bit = 0; 2 * bit < registers.size() && 2 * width <= limit;
-       ++bit) {
-    if (registers[2 * bit + contiguous] != width)
+  SmallVector<int64_t> bits;
+  for (int64_t width = 1; 2 * width <= limit; width *= 2) {
+    size_t bit = 0;
+    while (2 * bit < registers.size() &&
+           (registers[2 * bit + contiguous] != width ||
+            registers[2 * bit + 1 - contiguous] != 0))
+      ++bit;
+    if (2 * bit >= registers.size())
       break;
-    width *= 2;
+    bits.push_back(static_cast<int64_t>(bit));
   }
-  return width;
+  return bits;
 }
 
 Value ProgramEmitter::loadVector(Value address, Type type, Value predicate) {
@@ -295,18 +325,30 @@ static Value join(OpBuilder &builder, Location loc, ArrayRef<Value> registers) {
 namespace {
 /// The place in memory of a vector of registers, the lane's share left out.
 struct Access {
-  int64_t reg, row, col;
+  SmallVector<int64_t> registers;
+  int64_t row, col;
 };
 } // namespace
 
-static SmallVector<Access> getAccesses(RegType type, int64_t width,
+/// The accesses of a tile whose vectors are of the registers whose numbers
+/// differ in `bits` alone.
+static SmallVector<Access> getAccesses(RegType type, ArrayRef<int64_t> bits,
                                        bool transposed) {
   SmallVector<Access> accesses;
-  for (int64_t reg = 0; reg < type.getNumRegisters(); reg += width) {
-    auto [row, col] = type.getElement(/*lane=*/0, reg);
+  for (int64_t first = 0; first < type.getNumRegisters(); ++first) {
+    if (llvm::any_of(bits, [&](int64_t bit) { return (first >> bit) & 1; }))
+      continue;
+    auto [row, col] = type.getElement(/*lane=*/0, first);
     if (transposed)
       std::swap(row, col);
-    accesses.push_back({reg, row, col});
+    Access access = {{}, row, col};
+    for (int64_t i = 0; i < int64_t(1) << bits.size(); ++i) {
+      int64_t reg = first;
+      for (auto [place, bit] : llvm::enumerate(bits))
+        reg |= ((i >> place) & 1) << bit;
+      access.registers.push_back(reg);
+    }
+    accesses.push_back(std::move(access));
   }
   return accesses;
 }
@@ -343,19 +385,20 @@ void ProgramEmitter::emitLoad(LoadOp op) {
   bool transposed = op.getTransposed();
   Type element = type.getElementType();
   LaneOffsets offsets = getLaneOffsets(type, transposed);
-  int64_t width = getVectorWidth(type, op.getMemory().getType(), op.getRow(),
-                                 op.getCol(), transposed);
+  SmallVector<int64_t> bits =
+      getVectorBits(type, op.getMemory().getType(), op.getCol(), transposed);
+  int64_t width = int64_t(1) << bits.size();
   Type vector = width == 1 ? element : VectorType::get(width, element);
-  Values registers;
-  for (const Access &access : getAccesses(type, width, transposed)) {
+  Values registers(type.getNumRegisters());
+  for (const Access &access : getAccesses(type, bits, transposed)) {
     Place place = locate(op, type, offsets, access.row, access.col, width);
     Value loaded = loadVector(place.address, vector, place.predicate);
-    if (width == 1)
-      registers.push_back(loaded);
-    else
-      for (int64_t i = 0; i < width; ++i)
-        registers.push_back(
-            LLVM::ExtractElementOp::create(builder, loc, loaded, i32(i)));
+    for (auto [i, reg] : llvm::enumerate(access.registers))
+      registers[reg] =
+          width == 1 ? loaded
+                     : LLVM::ExtractElementOp::create(
+                           builder, loc, loaded, i32(static_cast<int64_t>(i)))
+                           .getResult();
   }
   setTile(op.getResult(), registers);
 }
@@ -366,14 +409,16 @@ void ProgramEmitter::emitStore(StoreOp op) {
     return;
   bool transposed = op.getTransposed();
   LaneOffsets offsets = getLaneOffsets(type, transposed);
-  int64_t width = getVectorWidth(type, op.getMemory().getType(), op.getRow(),
-                                 op.getCol(), transposed);
+  SmallVector<int64_t> bits =
+      getVectorBits(type, op.getMemory().getType(), op.getCol(), transposed);
+  int64_t width = int64_t(1) << bits.size();
   Values registers = unpack(op.getValue());
-  for (const Access &access : getAccesses(type, width, transposed)) {
-    Value value =
-        join(builder, loc, ArrayRef<Value>(registers).slice(access.reg, width));
+  for (const Access &access : getAccesses(type, bits, transposed)) {
+    Values parts;
+    for (int64_t reg : access.registers)
+      parts.push_back(registers[reg]);
     Place place = locate(op, type, offsets, access.row, access.col, width);
-    storeVector(place.address, value, place.predicate);
+    storeVector(place.address, join(builder, loc, parts), place.predicate);
   }
 }
 

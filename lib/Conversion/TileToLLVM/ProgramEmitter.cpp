@@ -303,7 +303,7 @@ void ProgramEmitter::bindGlobal(Value memory) {
   // Heads share nothing but operands; a division is slow where little else is.
   Value own = place.head;
   if (kind == ArgumentKind::Operand)
-    own = arith::DivUIOp::create(builder, loc, own, group);
+    own = divideSmall(own, group);
   Value offset =
       scale(arith::ExtUIOp::create(builder, loc, builder.getI64Type(), own),
             headStride);

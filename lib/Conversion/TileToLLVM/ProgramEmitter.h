@@ -61,6 +61,7 @@ public:
 
 private:
   // ProgramEmitter.cpp: the kernel and control flow.
+  mlir::Value divideSmall(mlir::Value number, mlir::Value divisor);
   void bindGlobal(mlir::Value memory);
   /// Gives all shared matrices and barriers their places.
   void placeShared();
@@ -109,10 +110,10 @@ private:
   std::optional<Values> loadMatrices(LoadOp op, RegType type);
   bool storeMatrices(StoreOp op, RegType type,
                      llvm::ArrayRef<mlir::Value> values);
-  /// The number of registers that one access moves: they are consecutive in
-  /// memory, at most 16 bytes, and aligned.
-  int64_t getVectorWidth(RegType type, mlir::Type memory, mlir::Value row,
-                         mlir::Value col, bool transposed);
+  /// The bits of a register's number that tell those apart which one access
+  /// moves: they are consecutive in memory, at most 16 bytes, and aligned.
+  llvm::SmallVector<int64_t> getVectorBits(RegType type, mlir::Type memory,
+                                           mlir::Value col, bool transposed);
   LaneOffsets getLaneOffsets(RegType type, bool transposed);
   mlir::Value getSharedAddress(SharedType type, mlir::Value matrix,
                                mlir::Value row, mlir::Value col,

@@ -43,6 +43,47 @@ larc.recurrence @small(%q[K], %k[K], %v[V]) state(%S[K, V]) -> (o[V])
 
 // -----
 
+// Where warps wait for each other twice or more, blocks are small: for each more
+// half as large. The turns of a short fold are written out, and what they need
+// is loaded before.
+// CHECK-LABEL: tile.program @twice(
+// CHECK-SAME:    warps 4 parts 4 resident 4 {
+larc.recurrence @twice(%q[K], %k[K], %v[V]) state(%S[K, V]) -> (o[V])
+    dims(K = 128, V = 128) {
+  %r = larc.contract %S, %k over K
+  %d = larc.sub %v, %r
+  %w = larc.mul %k, %d
+  %n = larc.add %S, %w
+  %o = larc.contract %n, %q over K
+  larc.yield %n, %o
+}
+
+// -----
+
+// CHECK-LABEL: tile.program @turns(
+// CHECK-SAME:    warps 2 parts 8 resident 10 {
+// CHECK-COUNT-5: below %
+// CHECK:         scf.for
+// CHECK-NOT:     scf.for
+// CHECK-COUNT-3: tile.store {{.+}} !tile.shared<2x16xf32>
+// CHECK-COUNT-5: below %
+// CHECK-NOT:     scf.for
+// CHECK:         tile.return
+larc.recurrence @turns(%q[K], %k[n, K], %v[n, V]) state(%S[K, V]) -> (o[V])
+    dims(K = 128, V = 128, n = 2) {
+  %next = larc.fold n over(%kj = %k, %vj = %v) iter(%X = %S) {
+    %r = larc.contract %X, %kj over K
+    %d = larc.sub %vj, %r
+    %w = larc.mul %kj, %d
+    %Y = larc.add %X, %w
+    larc.yield %Y
+  }
+  %o = larc.contract %next, %q over K
+  larc.yield %next, %o
+}
+
+// -----
+
 // The state of the normaliser has no columns to divide. It does not ask for more
 // warps, either: what is the same in all lanes needs no registers of theirs.
 // CHECK-LABEL: tile.program @whole(
@@ -81,10 +122,11 @@ larc.recurrence @order(%q[K], %k[K], %v[V], %g: gate) state(%S[K, V]) -> (o[V])
 // -----
 
 // Two states share an axis, so that one lies across. It is the one with the
-// longer rows in memory, of which each warp then has the larger piece.
+// longer rows in memory, of which each warp then has the larger piece: 64 bytes
+// at a time at least.
 // CHECK-LABEL: tile.program @across(
 // CHECK:         tile.load %{{.+}}[%{{.+}}, %c0] : !tile.global<64x32xf32>
-// CHECK:         tile.load %{{.+}}[%c0, %{{.+}}] transposed : !tile.global<32x64xf32>
+// CHECK:         tile.load %{{.+}}[%c0, %{{.+}}] transposed : !tile.global<32x64xf32> -> <{{.+}}, lane = [0, 4, 0, 8, 0, 16, 4, 0, 8, 0], register = [0, 1, 0, 2, 1, 0, 2, 0]>
 larc.recurrence @across(%k[K], %v[V], %s[M]) state(%A[K, M], %B[M, V])
     -> (o[V]) dims(K = 64, V = 64, M = 32) {
   %x = larc.mul %k, %s

@@ -56,8 +56,14 @@ larc.recurrence @gated(%q[K], %k[K], %v[V], %g[K]: gate) state(%S[K, V])
 // -----
 
 // The read before the write and the read after it take turns in shared memory:
-// one barrier for each.
+// one barrier for each. No vector is loaded in between: those of the first token
+// come with the states, those of the next at the end of each, if there is one.
 // CHECK-LABEL: tile.program @delta(
+// CHECK:         %[[LENGTH:.+]] = tile.length
+// CHECK-NEXT:    tile.load %{{.+}}[%c0, %{{.+}}] transposed below %[[LENGTH]] : !tile.global<?x64xf32>
+// CHECK-COUNT-3: tile.load %{{.+}}[%c0, %{{.+}}below %[[LENGTH]]
+// CHECK:         tile.load %{{.+}} : !tile.global<64x64xf32>
+// CHECK:         scf.for
 // CHECK:         tile.barrier
 // CHECK-NEXT:    tile.store {{.+}}, %[[X:[0-9]+]][
 // CHECK-NEXT:    tile.barrier
@@ -67,6 +73,9 @@ larc.recurrence @gated(%q[K], %k[K], %v[V], %g[K]: gate) state(%S[K, V])
 // CHECK-NEXT:    tile.barrier
 // CHECK-NEXT:    tile.load %[[Y]]
 // CHECK-NOT:     tile.barrier
+// CHECK:         %[[NEXT:.+]] = arith.addi %{{.+}}, %c1
+// CHECK:         tile.load %{{.+}}[%[[NEXT]], %{{.+}}] transposed below %[[LENGTH]] : !tile.global<?x64xf32>
+// CHECK:         scf.yield
 // CHECK:         tile.return
 larc.recurrence @delta(%q[K], %k[K], %v[V], %b: coefficient) state(%S[K, V])
     -> (o[V]) dims(K = 64, V = 64) {
@@ -115,7 +124,7 @@ larc.recurrence @slots(%q[K], %k[K], %v[V], %s[M])
 // writes, after all have read.
 // CHECK-LABEL: tile.program @normalised(
 // CHECK-COUNT-3: tile.load
-// CHECK:         %[[LOOP:.+]]:3 = scf.for
+// CHECK:         %[[LOOP:.+]]:7 = scf.for
 // CHECK:           scf.yield
 // CHECK-NEXT:    }
 // CHECK-NEXT:    tile.barrier
