@@ -14,6 +14,7 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Matchers.h"
 #include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/Support/SaveAndRestore.h"
 
 #include <algorithm>
@@ -141,6 +142,8 @@ public:
 
 private:
   void follow(Operation *op);
+  bool endsRun(Operation &op) const;
+  void loadAhead(Block::iterator from, Block::iterator end);
   void followFor(scf::ForOp loop);
   void followTokens(scf::ForOp loop);
   void followIf(scf::IfOp op);
@@ -162,6 +165,7 @@ private:
     Time alu = 0, special = 0, matrix = 0, shared = 0, global = 0;
   } units; ///< when each is free
   llvm::DenseMap<Value, Time> ready;
+  llvm::SmallPtrSet<Operation *, 8> loadedAhead;
   /// Groups of asynchronous copies, the first to arrive first.
   SmallVector<Time> arrivals;
   /// Where branches of other warps than this begin, and the last one ends.
@@ -347,14 +351,40 @@ void WarpTimer::follow(Operation *op) {
       now = std::max(now, units.matrix);
 }
 
+/// Whether nothing is moved across `op`.
+bool WarpTimer::endsRun(Operation &op) const {
+  return isa<scf::ForOp, scf::IfOp>(op) ||
+         getTileOpCost(&op, *model, warps).isOrdered;
+}
+
+/// Compilers start all loads of global memory of a run before they wait for the
+/// first.
+void WarpTimer::loadAhead(Block::iterator from, Block::iterator end) {
+  for (Operation &op : llvm::make_range(from, end)) {
+    if (endsRun(op))
+      return;
+    auto load = dyn_cast<LoadOp>(op);
+    if (!load || !isa<GlobalType>(load.getMemory().getType()))
+      continue;
+    follow(&op);
+    loadedAhead.insert(&op);
+  }
+}
+
 void WarpTimer::follow(Block &block) {
   // Branches within are apart from those around.
   std::optional<Time> outerStart = branchStart;
   Time outerEnd = branchEnd;
   branchStart.reset();
   branchEnd = 0;
-  for (Operation &op : block)
-    follow(&op);
+  bool isRunStart = true;
+  for (auto it = block.begin(); it != block.end(); ++it) {
+    if (isRunStart)
+      loadAhead(it, block.end());
+    isRunStart = endsRun(*it);
+    if (!loadedAhead.erase(&*it))
+      follow(&*it);
+  }
   branchStart = outerStart;
   branchEnd = outerEnd;
 }

@@ -242,6 +242,24 @@ TEST_F(TileCostTest, CountsMemoryOnce) {
   EXPECT_EQ(cost.outsideBytes, 4 * 16 * 64 * 4);
 }
 
+TEST_F(TileCostTest, StartsLoadsBeforeItWaits) {
+  auto load = [](const std::string &name) {
+    return "%" + name +
+           " = tile.load %x[%i, %c0] : !tile.global<?x64xbf16> -> "
+           "!tile.reg<1x64xbf16, cols acc>\n%f" +
+           name + " = tile.convert %" + name +
+           " : !tile.reg<1x64xbf16, cols acc> -> !tile.reg<1x64xf32, cols "
+           "acc>\n";
+  };
+  double one = measureToken(load("a")).roles[0].cycles;
+  double two = measureToken(load("a") + load("b")).roles[0].cycles;
+  EXPECT_LT(two - one, model.globalLatency / 4);
+  // Nothing is moved across a barrier.
+  double apart =
+      measureToken(load("a") + "tile.barrier\n" + load("b")).roles[0].cycles;
+  EXPECT_GT(apart - one, model.globalLatency / 4);
+}
+
 TEST_F(TileCostTest, CountsCopies) {
   TileMeasure measure;
   measure.tokensPerChunk = 32;
