@@ -24,20 +24,24 @@ namespace larc {
 #include "larc/Conversion/Passes.h.inc"
 } // namespace larc
 
-/// Registers of a lane of the first role; the second has what is left of those
-/// that the block gets when it starts.
+/// Registers of a lane of the role that copies, and of the first; the second
+/// has what is left of those that the block gets when it starts.
+static constexpr int64_t kCopyRegisters = 48;
+
 static int64_t getFactorRegisters(const ScanPlan &plan) {
   if (plan.options.factorRegisters > 0)
     return plan.options.factorRegisters;
-  return plan.factorWarps > 4 ? 96 : 120;
+  return plan.states.size() > 1 ? 112 : 160;
 }
 
 static int64_t getStateRegisters(const ScanPlan &plan) {
   constexpr int64_t step = 8;
-  int64_t warps = plan.factorWarps + ScanPlan::kStateWarps;
+  int64_t warps =
+      ScanPlan::kCopyWarps + plan.factorWarps + ScanPlan::kStateWarps;
   int64_t each = tile::kMultiprocessorRegisters / tile::LayoutAttr::kLanes /
                  warps / step * step;
-  int64_t left = each * warps - getFactorRegisters(plan) * plan.factorWarps;
+  int64_t left = each * warps - kCopyRegisters * ScanPlan::kCopyWarps -
+                 getFactorRegisters(plan) * plan.factorWarps;
   return left / ScanPlan::kStateWarps / step * step;
 }
 
@@ -175,11 +179,11 @@ LogicalResult ScanProgram::build(Operation *before, StringRef name,
   builder.setInsertionPoint(before);
   ArgumentNumbers numbers;
   addArguments(numbers);
-  int64_t factorWarps = plan.factorWarps;
+  int64_t firstState = ScanPlan::kCopyWarps + plan.factorWarps;
   auto program = tile::ProgramOp::create(
       builder, loc, builder.getStringAttr(name),
       TypeAttr::get(builder.getFunctionType(types, {})),
-      builder.getI64IntegerAttr(factorWarps + ScanPlan::kStateWarps),
+      builder.getI64IntegerAttr(firstState + ScanPlan::kStateWarps),
       builder.getI64IntegerAttr(1), builder.getI64IntegerAttr(1),
       builder.getArrayAttr(attributes), ArrayAttr());
   Block *body = builder.createBlock(&program.getBody(), {}, types,
@@ -189,26 +193,26 @@ LogicalResult ScanProgram::build(Operation *before, StringRef name,
   range.isSummary = summary;
   SegmentRange *segment = plan.options.segments ? &range : nullptr;
   TokenRange tokens = getTokens(segment);
-  tile::RoleOp factorRole = makeRole(0, factorWarps, getFactorRegisters(plan));
+  tile::RoleOp copyRole = makeRole(0, ScanPlan::kCopyWarps, kCopyRegisters);
+  tile::RoleOp factorRole = makeRole(ScanPlan::kCopyWarps, plan.factorWarps,
+                                     getFactorRegisters(plan));
   tile::RoleOp stateRole =
-      makeRole(factorWarps, ScanPlan::kStateWarps, getStateRegisters(plan));
+      makeRole(firstState, ScanPlan::kStateWarps, getStateRegisters(plan));
   tile::ReturnOp::create(builder, loc);
 
   // The second role says what the first has to write.
-  OpBuilder entry(factorRole);
+  OpBuilder entry(copyRole);
   SharedArrays shared(plan, entry);
   shared.allocateRings();
   StateRole(plan, shared, body->getArguments(), numbers, segment)
       .emit(stateRole, tokens);
-  FactorRole factors(plan, shared, body->getArguments());
-  factors.emit(factorRole, tokens);
-  int64_t stages = 0;
-  if (failed(shared.chooseStages(stages))) {
-    program.erase();
-    return failure();
-  }
-  factors.setStages(stages);
-  return success();
+  shared.overlay();
+  FactorRole(plan, shared, body->getArguments()).emit(factorRole, tokens);
+  emitCopies(plan, shared, body->getArguments(), copyRole, tokens);
+  if (succeeded(shared.chooseStages()))
+    return success();
+  program.erase();
+  return failure();
 }
 
 //===----------------------------------------------------------------------===//

@@ -9,7 +9,6 @@
 #include "FactorRole.h"
 
 #include <cmath>
-#include <limits>
 
 using namespace mlir;
 using namespace larc;
@@ -22,119 +21,115 @@ using tile::LayoutAttr;
 using tile::RegType;
 
 //===----------------------------------------------------------------------===//
-// Operands
-//===----------------------------------------------------------------------===//
-
-void FactorRole::copyChunk(Value first, Value stageNumber) {
-  chunk::ScanOp scan = plan.scan;
-  for (unsigned i = 0; i < scan.getNumOperands(); ++i)
-    if (Value ring = shared.getRing(i))
-      tile::CopyAsyncOp::create(builder, loc, arguments[i], first, index(0),
-                                tokens.end, getStage(ring, stageNumber));
-  tile::CopyCommitOp::create(builder, loc);
-}
-
-/// Operands with one number for each token are read a chunk ahead, by every
-/// warp.
-SmallVector<Value> FactorRole::loadScalars(Value first) {
-  chunk::ScanOp scan = plan.scan;
-  SmallVector<Value> loaded;
-  for (unsigned i = 0; i < scan.getNumOperands(); ++i) {
-    if (shared.getRing(i) || scan.getBody().getArgument(i).use_empty())
-      continue;
-    RegType type =
-        getTileType(false, true).withElementType(plan.getOperandType(i));
-    loaded.push_back(load(arguments[i], first, index(0), type,
-                          /*transposed=*/true, tokens.end));
-  }
-  return loaded;
-}
-
-//===----------------------------------------------------------------------===//
 // Decays
 //===----------------------------------------------------------------------===//
 
-/// The bound on the sum of a chunk's gates from which on their exponentials,
-/// and one divided by them, are far from the ends of float32's range.
-static constexpr double kMostDecay = -60;
+/// The bound on running sums of gates up to which their exponentials, and one
+/// divided by them, are far from the ends of float32's range.
+static constexpr double kMostDecay = 60;
 static constexpr double kLog2E = 1.4426950408889634;
 
-Value FactorRole::getRunningSums(Value logs, Value exponent) {
-  std::optional<unsigned> operand = plan.getRawOperand(exponent);
-  if (!triangle || !operand || plan.getOperandType(*operand) != getMatrixType())
-    return tile::ScanOp::create(builder, loc, CombineKind::Sum, logs,
-                                Dimension::Cols, false, false, IntegerAttr());
-  // The matrix unit adds 16-bit numbers exactly.
-  Value memory = getRaw(*operand);
-  Value first = getFirstChannel(plan.getChannels(exponent));
-  Value sums = splat(0, getTileType(true, true));
-  RegType lhs = getTileType(ScanPlan::kRows, 16, getMatrixType(),
-                            LayoutAttr::getLhs(builder.getContext()));
-  for (int64_t token = 0; token < plan.chunk; token += 16)
-    sums = tile::MmaOp::create(
-        builder, loc,
-        load(memory, index(token), first, lhs, /*transposed=*/true),
-        load(triangle, index(token), index(0), getTriangleType()), sums);
-  return sums;
-}
-
-void FactorRole::addGuard(
-    Value value, llvm::function_ref<Value(OpBuilder &, Value)> isSafe) {
-  guards.push_back(
-      mapTo(builder.getI1Type(), value, [&](OpBuilder &inner, ValueRange args) {
-        return isSafe(inner, args[0]);
-      }));
-}
-
-const FactorRole::DecayTiles &FactorRole::getDecay(Value decay) {
-  DecayTiles &tiles = decays[decay.getAsOpaquePointer()];
-  if (tiles.total)
-    return tiles;
-  auto select = [&](OpBuilder &inner, arith::CmpFPredicate predicate, Value lhs,
-                    double bound, double otherwise) -> Value {
-    Value holds =
-        arith::CmpFOp::create(inner, loc, predicate, lhs, number(inner, bound));
-    return arith::SelectOp::create(inner, loc, holds, lhs,
-                                   number(inner, otherwise));
-  };
-  auto atLeast = [&](double bound) {
-    return [&, bound](OpBuilder &inner, Value value) -> Value {
-      return arith::CmpFOp::create(inner, loc, arith::CmpFPredicate::OGE, value,
-                                   number(inner, bound));
-    };
-  };
-  auto exp = decay.getDefiningOp<ExpOp>();
-  if (exp && plan.getRawOperand(exp.getOperand())) {
-    tiles.logs = evaluate(exp.getOperand());
-    tiles.sums = getRunningSums(tiles.logs, exp.getOperand());
-    // A positive gate, or no number, fails as too strong a one does.
-    Value bounded = map(tiles.logs, [&](OpBuilder &inner, ValueRange args) {
-      return select(inner, arith::CmpFPredicate::OLE, args[0], 0,
-                    -std::numeric_limits<double>::infinity());
-    });
-    tiles.total = tile::ReduceOp::create(builder, loc, CombineKind::Sum,
-                                         bounded, Dimension::Cols);
-    addGuard(tiles.total, atLeast(kMostDecay));
-    return tiles;
-  }
-  tiles.factors = evaluateFactors(decay);
-  Value bounded = map(tiles.factors, [&](OpBuilder &inner, ValueRange args) {
-    return select(inner, arith::CmpFPredicate::OLE, args[0], 1, 0);
+Value FactorRole::makeExp(Value tile, bool inverse) {
+  return map(tile, [&](OpBuilder &inner, ValueRange args) -> Value {
+    Value scaled =
+        arith::MulFOp::create(inner, loc, args[0], number(inner, kLog2E),
+                              arith::FastMathFlags::contract);
+    if (inverse)
+      scaled = arith::NegFOp::create(inner, loc, scaled);
+    return math::Exp2Op::create(inner, loc, scaled);
   });
-  Value products =
-      tile::ScanOp::create(builder, loc, CombineKind::Product, bounded,
-                           Dimension::Cols, false, false, IntegerAttr());
-  tiles.sums = products;
-  tiles.total = tile::ReduceOp::create(builder, loc, CombineKind::Min, products,
-                                       Dimension::Cols);
-  addGuard(tiles.total, atLeast(std::exp(kMostDecay)));
-  return tiles;
 }
 
-Value FactorRole::evaluateExact(Scale scale, Value factors) {
+/// Ones up to the diagonal, by which the matrix unit makes running sums.
+void FactorRole::makeTriangle() {
+  triangle = shared.allocate({}, ArrayForm::Scores);
+  Value isFirst = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
+                                        self, index(0));
+  auto branch =
+      scf::IfOp::create(builder, loc, isFirst, /*withElseRegion=*/false);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPoint(branch.thenBlock()->getTerminator());
+  for (int64_t token = 0; token < plan.chunk; token += ScanPlan::kRows) {
+    RegType type =
+        getTileType(ScanPlan::kRows, plan.chunk, getMatrixType(), acc());
+    Value rows = numbers(Dimension::Rows, type, index(token));
+    Value cols = numbers(Dimension::Cols, type, Value());
+    Value ones = map({rows, cols}, [&](OpBuilder &inner, ValueRange args) {
+      Value before = arith::CmpIOp::create(
+          inner, loc, arith::CmpIPredicate::sle, args[1], args[0]);
+      return arith::SelectOp::create(inner, loc, before, number(inner, 1),
+                                     number(inner, 0))
+          .getResult();
+    });
+    store(convert(ones, type), triangle, index(token), index(0));
+  }
+  builder.setInsertionPointAfter(branch);
+  tile::BarrierOp::create(builder, loc, index(kFactorBarrier),
+                          builder.getI64IntegerAttr(plan.factorWarps));
+}
+
+FactorRole::DecayTiles &FactorRole::getDecay(Value decay) {
+  DecayTiles &known = decays[decay.getAsOpaquePointer()];
+  auto exp = decay.getDefiningOp<ExpOp>();
+  if (exp && plan.getRawOperand(exp.getOperand()))
+    known.exponent = exp.getOperand();
+  return known;
+}
+
+Value FactorRole::getRunning(Value decay) {
+  DecayTiles &known = getDecay(decay);
+  if (known.running)
+    return known.running;
+  auto scan = [&](CombineKind kind, Value tile) {
+    return tile::ScanOp::create(builder, loc, kind, tile, getTokenDimension(),
+                                false, false, IntegerAttr());
+  };
+  if (!known.exponent)
+    return known.running = scan(CombineKind::Product, evaluateFactors(decay));
+  unsigned operand = *plan.getRawOperand(known.exponent);
+  if (plan.getOperandType(operand) != getMatrixType())
+    return known.running = scan(CombineKind::Sum, evaluate(known.exponent));
+  // The matrix unit adds 16-bit numbers exactly.
+  MLIRContext *context = builder.getContext();
+  Value ones = load(triangle, index(0), index(0),
+                    getTileType(plan.chunk, plan.chunk, getMatrixType(),
+                                LayoutAttr::getLhs(context)));
+  Value exponents =
+      load(getRaw(operand), index(0),
+           getFirstChannel(plan.getChannels(known.exponent)),
+           getTileType(plan.chunk, ScanPlan::kRows, getMatrixType(),
+                       LayoutAttr::getRhs(context)));
+  return known.running = tile::MmaOp::create(builder, loc, ones, exponents,
+                                             splat(0, getTileType(true, true)));
+}
+
+/// Whether a decay's running products, and one divided by them, are far from
+/// the ends of float32's range. What is no number is not.
+Value FactorRole::makeGuard(Value decay) {
+  bool isSum = getDecay(decay).exponent != nullptr;
+  return mapTo(
+      builder.getI1Type(), getRunning(decay),
+      [&](OpBuilder &inner, ValueRange args) -> Value {
+        auto compare = [&](arith::CmpFPredicate predicate, Value value,
+                           double bound) -> Value {
+          return arith::CmpFOp::create(inner, loc, predicate, value,
+                                       number(inner, bound));
+        };
+        if (isSum)
+          return compare(arith::CmpFPredicate::OLE,
+                         math::AbsFOp::create(inner, loc, args[0]), kMostDecay);
+        return arith::AndIOp::create(
+            inner, loc,
+            compare(arith::CmpFPredicate::OGE, args[0], std::exp(-kMostDecay)),
+            compare(arith::CmpFPredicate::OLE, args[0], std::exp(kMostDecay)));
+      });
+}
+
+Value FactorRole::evaluateExact(Scale scale, Value decay) {
+  Value factors = evaluateFactors(decay);
   auto scan = [&](bool backward, bool exclusive) -> Value {
     return tile::ScanOp::create(builder, loc, CombineKind::Product, factors,
-                                Dimension::Cols, backward, exclusive,
+                                getTokenDimension(), backward, exclusive,
                                 IntegerAttr());
   };
   switch (scale) {
@@ -146,7 +141,7 @@ Value FactorRole::evaluateExact(Scale scale, Value factors) {
     return scan(true, true);
   case Scale::Total:
     return tile::ReduceOp::create(builder, loc, CombineKind::Product, factors,
-                                  Dimension::Cols);
+                                  getTokenDimension());
   case Scale::None:
   case Scale::Inverse:
     break;
@@ -154,49 +149,142 @@ Value FactorRole::evaluateExact(Scale scale, Value factors) {
   llvm_unreachable("not a product of factors");
 }
 
+FactorRole::BlockProducts FactorRole::beginProducts(Value factors, bool before,
+                                                    bool upTo) {
+  Value ones = splat(1, cast<RegType>(factors.getType()));
+  BlockProducts products;
+  products.factors = products.total = factors;
+  products.after = ones;
+  if (before)
+    products.before = ones;
+  if (upTo)
+    products.upTo = factors;
+  return products;
+}
+
+/// From products over blocks of `half` tokens to those over blocks twice as
+/// long: what a token has of its own half, times all of the other half where
+/// that lies between.
+void FactorRole::mergeBlocks(BlockProducts &products, int64_t half) {
+  Value other = tile::ExchangeOp::create(builder, loc, products.total,
+                                         getTokenDimension(), half);
+  if (products.before)
+    products.before = extend(products.before, other, half, true);
+  if (products.upTo)
+    products.upTo = extend(products.upTo, other, half, true);
+  products.after = extend(products.after, other, half, false);
+  products.total = product(products.total, other);
+}
+
+/// `own` times `other` for the tokens of the later (earlier) half.
+Value FactorRole::extend(Value own, Value other, int64_t half, bool late) {
+  Value tokensOf =
+      numbers(getTokenDimension(), cast<RegType>(other.getType()), Value());
+  return map(
+      {own, other, tokensOf}, [&](OpBuilder &inner, ValueRange args) -> Value {
+        Value bit = arith::AndIOp::create(
+            inner, loc, args[2],
+            arith::ConstantIntOp::create(inner, loc, half, 32));
+        Value extends = arith::CmpIOp::create(
+            inner, loc,
+            late ? arith::CmpIPredicate::ne : arith::CmpIPredicate::eq, bit,
+            arith::ConstantIntOp::create(inner, loc, 0, 32));
+        Value both = arith::MulFOp::create(inner, loc, args[0], args[1]);
+        return arith::SelectOp::create(inner, loc, extends, both, args[0]);
+      });
+}
+
+Value FactorRole::getCarried(const Recipe &recipe) const {
+  for (const Carried &carried : carriedValues)
+    if (carried.recipe == recipe)
+      return carried.tile;
+  return {};
+}
+
+/// Starts with blocks of one token.
+void FactorRole::carry(const Recipe &recipe) {
+  if (getCarried(recipe))
+    return;
+  Value tile =
+      recipe.value ? evaluate(recipe.value) : splat(1, getTileType(true, true));
+  if (recipe.scale == Scale::Inclusive)
+    tile = product(tile, evaluateFactors(recipe.decay));
+  carriedValues.push_back({recipe, expand(tile, true, true)});
+}
+
+Value FactorRole::evaluateRecipe(const Recipe &recipe) {
+  if (exact)
+    if (Value tile = getCarried(recipe))
+      return tile;
+  // What scores take is computed anyway.
+  if (!exact && recipe.scale == Scale::Suffix && recipe.value &&
+      decays.count(recipe.decay.getAsOpaquePointer()))
+    return product(evaluate({recipe.value, Scale::Inverse, recipe.decay}),
+                   evaluateScale(Scale::Total, recipe.decay));
+  return RoleEmitter::evaluateRecipe(recipe);
+}
+
+const FactorRole::BlockProducts &FactorRole::getTokenProducts(Value decay) {
+  BlockProducts &products = tokenProducts[decay.getAsOpaquePointer()];
+  if (products.total)
+    return products;
+  products = beginProducts(evaluateFactors(decay), true, true);
+  for (int64_t half = 1; half < plan.chunk; half *= 2)
+    mergeBlocks(products, half);
+  return products;
+}
+
 Value FactorRole::evaluateScale(Scale scale, Value decay) {
-  if (exact || !plan.getChannels(decay))
-    return evaluateExact(scale, evaluateFactors(decay));
-  const DecayTiles &decayTiles = getDecay(decay);
-  auto exp2 = [&](OpBuilder &inner, Value value, double sign) -> Value {
-    Value scaled =
-        arith::MulFOp::create(inner, loc, value, number(inner, sign * kLog2E),
-                              arith::FastMathFlags::contract);
-    return math::Exp2Op::create(inner, loc, scaled);
+  auto pick = [&](Value tile, int64_t token) -> Value {
+    return tile::PickOp::create(builder, loc, tile, getTokenDimension(), token);
   };
-  Value sums = decayTiles.sums, total = decayTiles.total;
-  if (!decayTiles.logs) {
+  if (!plan.getChannels(decay)) {
+    const BlockProducts &products = getTokenProducts(decay);
     switch (scale) {
     case Scale::Inclusive:
-      return sums;
+      return products.upTo;
+    case Scale::Exclusive:
+      return products.before;
+    case Scale::Suffix:
+      return products.after;
     case Scale::Total:
-      return total;
+      return pick(products.total, 0);
+    case Scale::None:
     case Scale::Inverse:
-      return map(sums, [&](OpBuilder &inner, ValueRange args) -> Value {
-        return arith::DivFOp::create(inner, loc, number(inner, 1), args[0]);
-      });
-    default:
-      return evaluateExact(scale, decayTiles.factors);
+      break;
     }
+    llvm_unreachable("not a product of factors");
   }
+  if (auto it = exactTotals.find(decay.getAsOpaquePointer());
+      exact && scale == Scale::Total && it != exactTotals.end())
+    return pick(it->second, 0);
+  auto it = decays.find(decay.getAsOpaquePointer());
+  if (exact || it == decays.end())
+    return evaluateExact(scale, decay);
+  Value exponent = it->second.exponent;
+  bool isSum = exponent != nullptr;
+  Value running = getRunning(decay);
   switch (scale) {
   case Scale::Inclusive:
-    return map(sums, [&](OpBuilder &inner, ValueRange args) {
-      return exp2(inner, args[0], 1);
-    });
+    return isSum ? makeExp(running) : running;
   case Scale::Exclusive:
-    return map({sums, decayTiles.logs}, [&](OpBuilder &inner, ValueRange args) {
-      Value before = arith::SubFOp::create(inner, loc, args[0], args[1]);
-      return exp2(inner, before, 1);
-    });
+    if (!isSum)
+      return evaluateExact(scale, decay);
+    return makeExp(map({running, evaluate(exponent)},
+                       [&](OpBuilder &inner, ValueRange args) -> Value {
+                         return arith::SubFOp::create(inner, loc, args[0],
+                                                      args[1]);
+                       }));
   case Scale::Inverse:
-    return map(sums, [&](OpBuilder &inner, ValueRange args) {
-      return exp2(inner, args[0], -1);
+    if (isSum)
+      return makeExp(running, /*inverse=*/true);
+    return map(running, [&](OpBuilder &inner, ValueRange args) -> Value {
+      return arith::DivFOp::create(inner, loc, number(inner, 1), args[0]);
     });
-  case Scale::Total:
-    return map(total, [&](OpBuilder &inner, ValueRange args) {
-      return exp2(inner, args[0], 1);
-    });
+  case Scale::Total: {
+    Value last = pick(running, plan.chunk - 1);
+    return isSum ? makeExp(last) : last;
+  }
   case Scale::Suffix:
     return product(evaluateScale(Scale::Inverse, decay),
                    evaluateScale(Scale::Total, decay));
@@ -206,6 +294,10 @@ Value FactorRole::evaluateScale(Scale scale, Value decay) {
   llvm_unreachable("not a scale");
 }
 
+//===----------------------------------------------------------------------===//
+// Values
+//===----------------------------------------------------------------------===//
+
 Value FactorRole::evaluateCumulate(CumulateOp op) {
   if (!op.getBackward())
     return evaluateScale(op.getExclusive() ? Scale::Exclusive
@@ -213,10 +305,8 @@ Value FactorRole::evaluateCumulate(CumulateOp op) {
                          op.getOperand());
   if (op.getExclusive())
     return evaluateScale(Scale::Suffix, op.getOperand());
-  return tile::ScanOp::create(builder, loc, CombineKind::Product,
-                              evaluateFactors(op.getOperand()), Dimension::Cols,
-                              /*backward=*/true, /*exclusive=*/false,
-                              IntegerAttr());
+  return product(evaluateScale(Scale::Suffix, op.getOperand()),
+                 evaluateFactors(op.getOperand()));
 }
 
 Value FactorRole::evaluateLeaf(Value value) {
@@ -235,163 +325,84 @@ Value FactorRole::evaluateLeaf(Value value) {
   return evaluateElementwise(cast<ElementwiseOpInterface>(op));
 }
 
-//===----------------------------------------------------------------------===//
-// A chunk
-//===----------------------------------------------------------------------===//
+static constexpr int64_t kPartialCols = 8;
 
-void FactorRole::addMatrix(const Recipe &recipe, bool low) {
-  if (recipe.scale == Scale::None && plan.getMatrixOperand(recipe.value))
-    return;
-  for (Matrix &matrix : matrices) {
-    if (!(matrix.recipe == recipe))
-      continue;
-    if (low && !matrix.low)
-      matrix.low = shared.allocate(recipe, ArrayForm::Low);
-    return;
-  }
-  Matrix matrix{recipe, shared.allocate(recipe, ArrayForm::Matrix), {}};
-  if (low)
-    matrix.low = shared.allocate(recipe, ArrayForm::Low);
-  matrices.push_back(matrix);
+Value FactorRole::getNeutral(ReductionOpInterface op) {
+  return splat(getCombination(op.getCombiner()).second,
+               getTileType(plan.chunk, kPartialCols, getF32(), acc()));
 }
 
-/// What is written: what the second role asked for, and readers and writers of
-/// scores with what rounding them leaves.
+/// What a lane has of the sums, with this pass's channels added.
+Value FactorRole::addPartial(ReductionOpInterface op, Value partial) {
+  CombineKind kind = getCombination(op.getCombiner()).first;
+  Value tile = expand(reduceOwn(op, op.getReducedAxes().front()), true, true);
+  RegType type = cast<RegType>(partial.getType());
+  for (int64_t col = 0; col < ScanPlan::kRows; col += kPartialCols) {
+    Value part = tile::SliceOp::create(builder, loc, type, tile, 0, col);
+    partial =
+        map({partial, part}, [&](OpBuilder &inner, ValueRange args) -> Value {
+          return combine(inner, kind, args[0], args[1]);
+        });
+  }
+  return partial;
+}
+
+Value FactorRole::combineLanes(ReductionOpInterface op, Value partial) {
+  Value sums = tile::ReduceOp::create(builder, loc,
+                                      getCombination(op.getCombiner()).first,
+                                      partial, getChannelDimension());
+  if (plan.hasTokens(op->getResult(0)))
+    return sums;
+  return tile::PickOp::create(builder, loc, sums, getTokenDimension(), 0);
+}
+
+Value FactorRole::evaluateReduction(ReductionOpInterface op) {
+  for (Value operand : op->getOperands())
+    prepare(operand);
+  SmallVector<Value> partial = forPasses(
+      op.getReducedAxes().front(), getNeutral(op), [&](ValueRange carried) {
+        return SmallVector<Value>{addPartial(op, carried.front())};
+      });
+  return combineLanes(op, partial.front());
+}
+
+//===----------------------------------------------------------------------===//
+// The role
+//===----------------------------------------------------------------------===//
+
+/// What is written: what the second role asked for.
 void FactorRole::planMatrices() {
+  auto find = [&](const Recipe &recipe, ArrayForm form) -> Value {
+    for (const Crossing &crossing : shared.getCrossings())
+      if (crossing.form == form && crossing.recipe == recipe)
+        return crossing.memory;
+    return {};
+  };
   for (const Crossing &crossing : shared.getCrossings()) {
     if (crossing.form == ArrayForm::Scores)
       early.push_back(&plan.scores.at(crossing.recipe.value.getDefiningOp()));
     if (crossing.form == ArrayForm::Matrix)
-      matrices.push_back({crossing.recipe, crossing.memory, {}, true});
-  }
-  for (const Crossing &crossing : shared.getCrossings())
-    if (crossing.form == ArrayForm::Low)
-      for (Matrix &matrix : matrices)
-        if (matrix.recipe == crossing.recipe) {
-          matrix.low = crossing.memory;
-          matrix.lowCrosses = true;
-        }
-  for (const ScoresForm *form : early) {
-    addMatrix(form->reader, true);
-    addMatrix(form->writer, true);
+      matrices.push_back({crossing.recipe, crossing.memory,
+                          find(crossing.recipe, ArrayForm::Low)});
   }
 }
 
-MatrixPair FactorRole::getMatrix(const Recipe &recipe) {
-  if (recipe.scale == Scale::None)
-    if (std::optional<unsigned> operand = plan.getMatrixOperand(recipe.value))
-      return {getRaw(*operand), {}};
-  for (const Matrix &matrix : matrices)
-    if (matrix.recipe == recipe)
-      return {matrix.highCrosses ? getStage(matrix.high, parity) : matrix.high,
-              matrix.lowCrosses ? getStage(matrix.low, parity) : matrix.low};
-  llvm_unreachable("a matrix that was not planned");
-}
-
-/// Whether all bounds hold, for each channel.
-Value FactorRole::joinGuards() {
-  Value all = guards.front();
-  for (Value guard : ArrayRef(guards).drop_front())
-    all = mapTo(builder.getI1Type(), {all, guard},
-                [&](OpBuilder &inner, ValueRange args) -> Value {
-                  return arith::AndIOp::create(inner, loc, args[0], args[1]);
-                });
-  return all;
-}
-
-/// What there is along `axis` (or along none) of the arrays that are written.
-void FactorRole::writeAlong(StringAttr axis) {
-  for (const Matrix &matrix : matrices) {
-    if (getChannels(matrix.recipe) != axis ||
-        (exact && matrix.recipe.scale == Scale::Inverse))
+/// Operands with one number for each token are read a chunk of the warp ahead.
+SmallVector<Value> FactorRole::loadScalars(Value first) {
+  chunk::ScanOp scan = plan.scan;
+  SmallVector<Value> loaded;
+  for (unsigned i = 0; i < scan.getNumOperands(); ++i) {
+    if (shared.getRing(i) || scan.getBody().getArgument(i).use_empty())
       continue;
-    if (exact)
-      forget();
-    storeMatrix(evaluateForMatrix(matrix.recipe), axis,
-                getMatrix(matrix.recipe));
+    RegType type =
+        getTileType(false, true).withElementType(plan.getOperandType(i));
+    loaded.push_back(load(arguments[i], first, index(0), type,
+                          /*transposed=*/false, tokens.end));
   }
-  for (const Crossing &crossing : shared.getCrossings()) {
-    if (crossing.form != ArrayForm::Float ||
-        getChannels(crossing.recipe) != axis ||
-        (exact && crossing.recipe.scale == Scale::Inverse))
-      continue;
-    if (exact)
-      forget();
-    storeFloat(evaluate(crossing.recipe), axis,
-               getStage(crossing.memory, parity));
-  }
+  return loaded;
 }
 
-void FactorRole::writeArrays() {
-  SmallVector<StringAttr> axes;
-  auto add = [&](StringAttr axis) {
-    if (!llvm::is_contained(axes, axis))
-      axes.push_back(axis);
-  };
-  for (const Matrix &matrix : matrices)
-    add(getChannels(matrix.recipe));
-  for (const Crossing &crossing : shared.getCrossings())
-    if (crossing.form == ArrayForm::Float)
-      add(getChannels(crossing.recipe));
-  for (StringAttr axis : axes) {
-    if (!axis || getPasses(axis) == 1) {
-      writeAlong(axis);
-      continue;
-    }
-    // The bounds of all passes.
-    Value bounded;
-    if (!exact)
-      bounded = tile::SplatOp::create(
-          builder, loc,
-          getTileType(true, false).withElementType(builder.getI1Type()),
-          arith::ConstantIntOp::create(builder, loc, 1, 1));
-    auto outer = std::move(guards);
-    guards.clear();
-    auto known = std::move(decays);
-    bool any = false;
-    bounded = forPasses(axis, bounded, [&](Value carried) {
-      decays.clear();
-      writeAlong(axis);
-      any = !guards.empty();
-      if (!carried)
-        return carried;
-      guards.push_back(carried);
-      return joinGuards();
-    });
-    decays = std::move(known);
-    guards = std::move(outer);
-    if (any && !exact)
-      guards.push_back(bounded);
-  }
-  for (const ScoresForm *form : early) {
-    for (Value factor : form->readerFactors)
-      storeTokens(factor);
-    for (Value factor : form->writerFactors)
-      storeTokens(factor);
-    storeTokens(form->diagonal);
-    storeScalarDecay(*form);
-  }
-}
-
-Value FactorRole::makeScores(const ScoresForm &form, bool exactly) {
-  chunk::ScoresOp op = form.op;
-  auto axis = cast<StringAttr>(op.getAxes()[0]);
-  MatrixPair writer = getMatrix(form.writer);
-  Value raw = exactly && form.decay
-                  ? exactPairs(form, writer)
-                  : multiplyPairs(getMatrix(form.reader), writer, axis);
-  return finishScores(form, raw);
-}
-
-SmallVector<Value> FactorRole::makeAllScores() {
-  SmallVector<Value> scores;
-  for (const ScoresForm *form : early)
-    scores.push_back(makeScores(*form, exact));
-  return scores;
-}
-
-void FactorRole::emitChunk(Value first, ValueRange scalars) {
-  llvm::DenseMap<Value, Value> outer = tiles;
+void FactorRole::bindScalars(ValueRange scalars) {
   chunk::ScanOp scan = plan.scan;
   for (unsigned i = 0; i < scan.getNumOperands(); ++i) {
     Value argument = scan.getBody().getArgument(i);
@@ -400,159 +411,52 @@ void FactorRole::emitChunk(Value first, ValueRange scalars) {
     tiles[argument] = convert(scalars.front(), getF32());
     scalars = scalars.drop_front();
   }
-  kept = tiles;
-  writeArrays();
-  SmallVector<Value> scores;
-  if (guards.empty()) {
-    barrier();
-    scores = makeAllScores();
-  } else {
-    Value bounded = joinGuards();
-    Value safe = tile::VoteOp::create(
-        builder, loc, builder.getI1Type(), tile::VoteKind::All, bounded,
-        index(barrierId), builder.getI64IntegerAttr(warps));
-    getPairTile();
-    RegType type = getTileType(ScanPlan::kRows, pairs->cols, getF32(), acc());
-    auto branch = scf::IfOp::create(
-        builder, loc, SmallVector<Type>(early.size(), type), safe,
-        /*addThenBlock=*/true, /*addElseBlock=*/true);
-    for (bool exactly : {false, true}) {
-      OpBuilder::InsertionGuard guard(builder);
-      builder.setInsertionPointToStart(exactly ? branch.elseBlock()
-                                               : branch.thenBlock());
-      llvm::DenseMap<Value, Value> before = tiles;
-      exact = exactly;
-      if (exactly) {
-        forget();
-        writeArrays();
-        barrier();
-      }
-      SmallVector<Value> made = makeAllScores();
-      scf::YieldOp::create(builder, loc, made);
-      exact = false;
-      tiles = before;
-    }
-    llvm::append_range(scores, branch.getResults());
-    for (const Crossing &crossing : shared.getCrossings()) {
-      if (crossing.form != ArrayForm::Exact)
-        continue;
-      Value flag = arith::SelectOp::create(
-          builder, loc, safe, number(builder, 0), number(builder, 1));
-      Value tile =
-          tile::SplatOp::create(builder, loc, getTileType(false, false), flag);
-      storeFloat(tile, StringAttr(), getStage(crossing.memory, parity));
-    }
-  }
-  for (auto [form, tile] : llvm::zip_equal(early, scores)) {
-    chunk::ScoresOp op = form->op;
-    Recipe recipe{op.getResult(), Scale::None, {}};
-    storeScores(tile,
-                getStage(shared.cross(recipe, ArrayForm::Scores), parity));
-  }
-  fence();
-  tiles = outer;
-  decays.clear();
-  guards.clear();
-}
-
-//===----------------------------------------------------------------------===//
-// The role
-//===----------------------------------------------------------------------===//
-
-void FactorRole::setStages(int64_t stages) {
-  for (tile::CopyWaitOp wait : waits)
-    wait.setPending(static_cast<uint64_t>(stages - 2));
-}
-
-RegType FactorRole::getTriangleType() const {
-  return getTileType(16, plan.chunk, getMatrixType(),
-                     LayoutAttr::getRhs(plan.scan.getContext()));
-}
-
-/// Ones up to the diagonal, by which the matrix unit makes running sums.
-void FactorRole::makeTriangle() {
-  triangle = shared.allocate({}, ArrayForm::Scores);
-  RegType type = getTriangleType();
-  auto bf16 = [&](OpBuilder &inner, StringRef text) -> Value {
-    return arith::ConstantFloatOp::create(
-        inner, loc, getMatrixType(),
-        llvm::APFloat(llvm::APFloat::BFloat(), text));
-  };
-  onlyWarps(1, [&] {
-    for (int64_t token = 0; token < plan.chunk; token += 16) {
-      Value ones =
-          tile::SplatOp::create(builder, loc, type, bf16(builder, "1.0"));
-      Value rows = numbers(Dimension::Rows, type, index(token));
-      Value cols = numbers(Dimension::Cols, type, Value());
-      Value part =
-          mapTo(getMatrixType(), {ones, rows, cols},
-                [&](OpBuilder &inner, ValueRange args) -> Value {
-                  Value before = arith::CmpIOp::create(
-                      inner, loc, arith::CmpIPredicate::sle, args[1], args[2]);
-                  return arith::SelectOp::create(inner, loc, before, args[0],
-                                                 bf16(inner, "0.0"));
-                });
-      store(part, triangle, index(token), index(0));
-    }
-  });
 }
 
 void FactorRole::emit(tile::RoleOp role, TokenRange range) {
   tokens = range;
   builder.setInsertionPointToStart(&role.getBody().front());
   planMatrices();
-  warp = tile::WarpOp::create(builder, loc);
+  self = tile::WarpOp::create(builder, loc);
   if (plan.usesExponentials())
     makeTriangle();
-  for (BlockArgument constant : plan.scan.getConstantArguments()) {
-    StringAttr axis = plan.getChannels(constant);
-    if (!constant.use_empty() && (!axis || getPasses(axis) == 1))
+  for (BlockArgument constant : plan.scan.getConstantArguments())
+    if (!constant.use_empty() && !plan.getChannels(constant))
       tiles[constant] = loadConstant(constant);
-  }
-  getPairTile();
 
   Value size = index(plan.chunk);
-  auto prologue = scf::ForOp::create(builder, loc, index(0),
-                                     shared.getStagesAhead(), index(1));
-  {
-    OpBuilder::InsertionGuard guard(builder);
-    builder.setInsertionPoint(prologue.getBody()->getTerminator());
-    Value number = prologue.getInductionVar();
-    copyChunk(add(tokens.first, multiply(number, plan.chunk)), number);
-  }
-  SmallVector<Value> scalars = loadScalars(tokens.first);
+  Value step =
+      arith::MulIOp::create(builder, loc, shared.getFactorWarps(), size);
+  // With fewer stages than warps the last warps have nothing to do.
+  Value takesPart = arith::CmpIOp::create(
+      builder, loc, arith::CmpIPredicate::ult, self, shared.getFactorWarps());
+  Value begin = arith::SelectOp::create(
+      builder, loc, takesPart, add(tokens.first, multiply(self, plan.chunk)),
+      tokens.end);
+  SmallVector<Value> scalars = loadScalars(begin);
   auto loop =
-      scf::ForOp::create(builder, loc, tokens.first, tokens.end, size, scalars);
-  builder.setInsertionPointToStart(loop.getBody());
+      scf::ForOp::create(builder, loc, begin, tokens.end, step, scalars);
   if (scalars.empty())
     builder.setInsertionPoint(loop.getBody()->getTerminator());
+  else
+    builder.setInsertionPointToStart(loop.getBody());
   Value first = loop.getInductionVar();
-  waits.push_back(tile::CopyWaitOp::create(builder, loc, 0));
-  barrier();
   Value passed = arith::SubIOp::create(builder, loc, first, tokens.first);
   Value number = arith::DivUIOp::create(builder, loc, passed, size);
   stage = arith::RemUIOp::create(builder, loc, number, shared.getStages());
-  parity = arith::RemUIOp::create(builder, loc, number, index(2));
   remaining = arith::SubIOp::create(builder, loc, tokens.end, first);
-  SmallVector<Value> next = loadScalars(add(first, size));
-  emitChunk(first, loop.getRegionIterArgs());
-
-  int64_t all = warps + ScanPlan::kStateWarps;
-  tile::ArriveOp::create(builder, loc, add(parity, index(kFullBarrier)), all);
-  // What the second role has done with the chunk before frees its stages.
-  Value later = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ne,
-                                      number, index(0));
-  auto wait = scf::IfOp::create(builder, loc, later, /*withElseRegion=*/false);
-  {
-    OpBuilder::InsertionGuard guard(builder);
-    builder.setInsertionPoint(wait.thenBlock()->getTerminator());
-    Value id =
-        arith::SubIOp::create(builder, loc, index(kFreeBarrier + 1), parity);
-    tile::BarrierOp::create(builder, loc, id, builder.getI64IntegerAttr(all));
-  }
-  Value ahead = add(number, shared.getStagesAhead());
-  copyChunk(add(tokens.first, multiply(ahead, plan.chunk)),
-            arith::RemUIOp::create(builder, loc, ahead, shared.getStages()));
+  SmallVector<Value> next = loadScalars(add(first, step));
+  const Phases &phases = shared.getPhases();
+  Value parity = shared.getParity(builder, number);
+  tile::PhaseWaitOp::create(builder, loc, phases.landed, stage, parity);
+  // That copies have landed says nothing of who read what before: but that the
+  // second role was done with the stage is known by now.
+  Value before = arith::SubIOp::create(builder, loc, index(1), parity);
+  tile::PhaseWaitOp::create(builder, loc, phases.done, stage, before);
+  bindScalars(loop.getRegionIterArgs());
+  emitChunk();
+  fence();
+  tile::PhaseArriveOp::create(builder, loc, phases.ready, stage);
   if (!scalars.empty())
     scf::YieldOp::create(builder, loc, next);
 }

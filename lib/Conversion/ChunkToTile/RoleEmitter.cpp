@@ -20,8 +20,10 @@ using tile::RegType;
 using tile::SharedType;
 
 RoleEmitter::RoleEmitter(const ScanPlan &plan, SharedArrays &shared,
-                         ValueRange arguments, int64_t barrierId, int64_t warps)
-    : plan(plan), shared(shared), arguments(arguments), barrierId(barrierId),
+                         ValueRange arguments, Dimension tokenDimension,
+                         int64_t barrierId, int64_t warps)
+    : plan(plan), shared(shared), arguments(arguments),
+      tokensInRows(tokenDimension == Dimension::Rows), barrierId(barrierId),
       warps(warps), builder(plan.scan.getContext()), loc(plan.scan.getLoc()) {}
 
 //===----------------------------------------------------------------------===//
@@ -62,14 +64,26 @@ RegType RoleEmitter::getTileType(int64_t rows, int64_t cols, Type element,
   return RegType::get(plan.scan.getContext(), rows, cols, element, layout);
 }
 
-RegType RoleEmitter::getTileType(bool rows, bool cols) const {
+RegType RoleEmitter::getTileType(bool channels, bool tokens) const {
+  bool rows = tokensInRows ? tokens : channels;
+  bool cols = tokensInRows ? channels : tokens;
   LayoutAttr layout = acc();
   if (!cols)
     layout = layout.getSlice(Dimension::Rows);
   if (!rows)
     layout = layout.getSlice(Dimension::Cols);
-  return getTileType(rows ? ScanPlan::kRows : 1, cols ? plan.chunk : 1,
-                     getF32(), layout);
+  int64_t numChannels = channels ? ScanPlan::kRows : 1;
+  int64_t numTokens = tokens ? plan.chunk : 1;
+  return tokensInRows ? getTileType(numTokens, numChannels, getF32(), layout)
+                      : getTileType(numChannels, numTokens, getF32(), layout);
+}
+
+Dimension RoleEmitter::getTokenDimension() const {
+  return tokensInRows ? Dimension::Rows : Dimension::Cols;
+}
+
+Dimension RoleEmitter::getChannelDimension() const {
+  return tokensInRows ? Dimension::Cols : Dimension::Rows;
 }
 
 //===----------------------------------------------------------------------===//
@@ -134,12 +148,15 @@ Value RoleEmitter::convert(Value tile, Type element) {
   return convert(tile, cast<RegType>(tile.getType()).withElementType(element));
 }
 
-Value RoleEmitter::expand(Value tile, bool rows, bool cols) {
+Value RoleEmitter::expand(Value tile, bool channels, bool tokens) {
   auto type = cast<RegType>(tile.getType());
-  if ((type.getRows() > 1 || !rows) && (type.getCols() > 1 || !cols))
+  bool rows = type.getRows() > 1, cols = type.getCols() > 1;
+  bool hasChannels = tokensInRows ? cols : rows;
+  bool hasTokens = tokensInRows ? rows : cols;
+  if ((hasChannels || !channels) && (hasTokens || !tokens))
     return tile;
-  Value zeros = splat(
-      0, getTileType(rows || type.getRows() > 1, cols || type.getCols() > 1));
+  Value zeros =
+      splat(0, getTileType(channels || hasChannels, tokens || hasTokens));
   return map({zeros, tile},
              [](OpBuilder &, ValueRange args) { return args[1]; });
 }
@@ -175,6 +192,10 @@ void RoleEmitter::store(Value tile, Value memory, Value row, Value col,
 //===----------------------------------------------------------------------===//
 
 void RoleEmitter::barrier() {
+  if (warps == 1) {
+    tile::SyncWarpOp::create(builder, loc);
+    return;
+  }
   tile::BarrierOp::create(builder, loc, index(barrierId),
                           builder.getI64IntegerAttr(warps));
 }
@@ -200,35 +221,56 @@ void RoleEmitter::forgetChannels() {
   tiles = std::move(others);
 }
 
-Value RoleEmitter::forPasses(StringAttr axis, Value carried,
-                             llvm::function_ref<Value(Value)> body) {
+SmallVector<Value>
+RoleEmitter::forPasses(StringAttr axis, ValueRange carried,
+                       llvm::function_ref<SmallVector<Value>(ValueRange)> body,
+                       int64_t group, llvm::function_ref<void()> endGroup) {
   int64_t passes = axis ? getPasses(axis) : 1;
-  if (passes == 1)
-    return body(carried);
+  if (passes == 1) {
+    SmallVector<Value> next = body(carried);
+    if (endGroup)
+      endGroup();
+    return next;
+  }
   auto known = tiles;
-  forgetChannels();
-  SmallVector<Value> init;
-  if (carried)
-    init.push_back(carried);
-  auto loop =
-      scf::ForOp::create(builder, loc, index(0), index(passes), index(1), init);
-  OpBuilder::InsertionGuard guard(builder);
-  if (carried)
-    builder.setInsertionPointToStart(loop.getBody());
-  else
-    builder.setInsertionPoint(loop.getBody()->getTerminator());
-  Value outer = std::exchange(pass, loop.getInductionVar());
-  Value next = body(carried ? loop.getRegionIterArg(0) : Value());
-  if (carried)
-    scf::YieldOp::create(builder, loc, next);
-  pass = outer;
+  Value outer = pass;
+  auto emitGroup = [&](Value first, ValueRange values) {
+    SmallVector<Value> next(values);
+    for (int64_t number = 0; number < group; ++number) {
+      forgetChannels();
+      pass = add(first, index(number));
+      next = body(next);
+    }
+    if (endGroup)
+      endGroup();
+    pass = outer;
+    return next;
+  };
+  group = std::min(group, passes);
+  SmallVector<Value> results;
+  if (group == passes) {
+    results = emitGroup(index(0), carried);
+  } else {
+    auto loop = scf::ForOp::create(builder, loc, index(0), index(passes),
+                                   index(group), carried);
+    OpBuilder::InsertionGuard guard(builder);
+    if (carried.empty())
+      builder.setInsertionPoint(loop.getBody()->getTerminator());
+    else
+      builder.setInsertionPointToStart(loop.getBody());
+    SmallVector<Value> next =
+        emitGroup(loop.getInductionVar(), loop.getRegionIterArgs());
+    if (!carried.empty())
+      scf::YieldOp::create(builder, loc, next);
+    results = loop.getResults();
+  }
   tiles = known;
-  return carried ? loop.getResult(0) : Value();
+  return results;
 }
 
 Value RoleEmitter::getFirstChannel(StringAttr axis) {
   int64_t having = getWarps(axis);
-  Value number = warp;
+  Value number = warps == 1 ? index(0) : warp;
   if (having < warps)
     number = builder.createOrFold<arith::RemUIOp>(loc, warp, index(having));
   Value first = multiply(number, ScanPlan::kRows);
@@ -295,7 +337,7 @@ Value RoleEmitter::evaluateElementwise(ElementwiseOpInterface op) {
   });
 }
 
-static std::pair<CombineKind, double> getCombination(ReduceKind kind) {
+std::pair<CombineKind, double> RoleEmitter::getCombination(ReduceKind kind) {
   constexpr double infinity = std::numeric_limits<double>::infinity();
   switch (kind) {
   case ReduceKind::Sum:
@@ -308,7 +350,21 @@ static std::pair<CombineKind, double> getCombination(ReduceKind kind) {
   llvm_unreachable("an unknown way to combine");
 }
 
-/// What a warp has of a reduction in one pass.
+Value RoleEmitter::combine(OpBuilder &inner, CombineKind kind, Value lhs,
+                           Value rhs) const {
+  switch (kind) {
+  case CombineKind::Sum:
+    return arith::AddFOp::create(inner, loc, lhs, rhs);
+  case CombineKind::Product:
+    return arith::MulFOp::create(inner, loc, lhs, rhs);
+  case CombineKind::Max:
+    return arith::MaximumFOp::create(inner, loc, lhs, rhs);
+  case CombineKind::Min:
+    return arith::MinimumFOp::create(inner, loc, lhs, rhs);
+  }
+  llvm_unreachable("an unknown way to combine");
+}
+
 Value RoleEmitter::reduceOwn(ReductionOpInterface op, StringAttr axis) {
   auto [kind, neutral] = getCombination(op.getCombiner());
   Value tile;
@@ -316,10 +372,11 @@ Value RoleEmitter::reduceOwn(ReductionOpInterface op, StringAttr axis) {
     Value factor = evaluate(operand);
     tile = tile ? product(tile, factor) : factor;
   }
-  tile = expand(tile, /*rows=*/true, /*cols=*/false);
+  tile = expand(tile, /*channels=*/true, /*tokens=*/false);
   if (plan.getSize(axis) < plan.getPadded(axis)) {
-    Value channels = numbers(Dimension::Rows, cast<RegType>(tile.getType()),
-                             getFirstChannel(axis));
+    Value channels =
+        numbers(getChannelDimension(), cast<RegType>(tile.getType()),
+                getFirstChannel(axis));
     tile = map({tile, channels},
                [&, fill = neutral](OpBuilder &inner, ValueRange args) -> Value {
                  Value size = arith::ConstantIntOp::create(
@@ -330,7 +387,7 @@ Value RoleEmitter::reduceOwn(ReductionOpInterface op, StringAttr axis) {
                                                 number(inner, fill));
                });
   }
-  return tile::ReduceOp::create(builder, loc, kind, tile, Dimension::Rows);
+  return tile;
 }
 
 /// Each warp combines its channels; what they have meets in shared memory.
@@ -340,14 +397,15 @@ Value RoleEmitter::evaluateReduction(ReductionOpInterface op) {
   int64_t having = getWarps(axis), passes = getPasses(axis);
   Value &memory = partials[op];
   RegType type;
-  forPasses(axis, Value(), [&](Value) {
-    Value partial = reduceOwn(op, axis);
+  forPasses(axis, {}, [&](ValueRange) {
+    Value partial = tile::ReduceOp::create(
+        builder, loc, kind, reduceOwn(op, axis), Dimension::Rows);
     type = cast<RegType>(partial.getType());
     if (!memory)
       memory = shared.allocate(having * passes, type.getCols());
     Value row = passes > 1 ? add(warp, multiply(pass, having)) : warp;
     onlyWarps(having, [&] { store(partial, memory, row, index(0)); });
-    return Value();
+    return SmallVector<Value>();
   });
   barrier();
   // Every lane reads what the warps have of its own columns.
@@ -368,7 +426,7 @@ Value RoleEmitter::loadOperand(unsigned operand) {
   Type element = cast<SharedType>(memory.getType()).getElementType();
   Value tile = load(memory, index(0), getFirstChannel(axis),
                     getTileType(true, true).withElementType(element),
-                    /*transposed=*/true);
+                    /*transposed=*/!tokensInRows);
   return convert(tile, getF32());
 }
 
@@ -378,7 +436,8 @@ Value RoleEmitter::loadConstant(BlockArgument argument) {
   StringAttr axis = plan.getChannels(argument);
   RegType type = getTileType(axis != nullptr, false).withElementType(element);
   Value first = axis ? getFirstChannel(axis) : index(0);
-  return convert(load(memory, index(0), first, type, /*transposed=*/true),
+  return convert(load(memory, index(0), first, type,
+                      /*transposed=*/!tokensInRows),
                  getF32());
 }
 
@@ -391,7 +450,7 @@ StringAttr RoleEmitter::getChannels(const Recipe &recipe) const {
   return axis;
 }
 
-Value RoleEmitter::evaluate(const Recipe &recipe) {
+Value RoleEmitter::evaluateRecipe(const Recipe &recipe) {
   if (recipe.scale == Scale::None)
     return evaluate(recipe.value);
   Value scale = evaluateScale(recipe.scale, recipe.decay);
@@ -423,7 +482,7 @@ static bool isZeroBeyond(const ScanPlan &plan, Value value) {
 Value RoleEmitter::fillBeyond(Value tile, double otherwise) {
   tile = expand(tile, false, true);
   Value tokens =
-      numbers(Dimension::Cols, cast<RegType>(tile.getType()), Value());
+      numbers(getTokenDimension(), cast<RegType>(tile.getType()), Value());
   Value count = builder.createOrFold<arith::IndexCastOp>(
       loc, builder.getI32Type(), remaining);
   return map({tile, tokens}, [&](OpBuilder &inner, ValueRange args) -> Value {
@@ -453,6 +512,7 @@ Value RoleEmitter::getStage(Value ring, Value number) {
 }
 
 Value RoleEmitter::getRaw(unsigned operand) {
+  shared.markRead(operand);
   return getStage(shared.getRing(operand), stage);
 }
 
@@ -469,9 +529,9 @@ void RoleEmitter::storeMatrix(Value tile, StringAttr axis, MatrixPair memory) {
     low = convert(low, getMatrixType());
   }
   onlyWarps(getWarps(axis), [&] {
-    store(high, memory.high, index(0), first, /*transposed=*/true);
+    store(high, memory.high, index(0), first, /*transposed=*/!tokensInRows);
     if (low)
-      store(low, memory.low, index(0), first, /*transposed=*/true);
+      store(low, memory.low, index(0), first, /*transposed=*/!tokensInRows);
   });
 }
 
@@ -481,19 +541,19 @@ void RoleEmitter::storeFloat(Value tile, StringAttr axis, Value memory) {
   tile = expand(tile, axis != nullptr, hasTokens);
   onlyWarps(axis ? getWarps(axis) : 1, [&] {
     if (axis && hasTokens)
-      store(tile, memory, getFirstChannel(axis), index(0));
+      store(tile, memory, getFirstChannel(axis), index(0), tokensInRows);
     else
       store(tile, memory, index(0), axis ? getFirstChannel(axis) : index(0),
-            /*transposed=*/axis != nullptr);
+            /*transposed=*/(axis != nullptr) != tokensInRows);
   });
 }
 
 Value RoleEmitter::loadFloat(Value memory, StringAttr axis, bool hasTokens) {
   RegType type = getTileType(axis != nullptr, hasTokens);
   if (axis && hasTokens)
-    return load(memory, getFirstChannel(axis), index(0), type);
+    return load(memory, getFirstChannel(axis), index(0), type, tokensInRows);
   return load(memory, index(0), axis ? getFirstChannel(axis) : index(0), type,
-              /*transposed=*/axis != nullptr);
+              /*transposed=*/(axis != nullptr) != tokensInRows);
 }
 
 Value RoleEmitter::multiplyAdd(Value accumulator, Value lhs, Value rhs,

@@ -31,6 +31,18 @@ enum class ArrayForm {
   Exact,
 };
 
+/// The tokens that a block does.
+struct TokenRange {
+  mlir::Value first, end; ///< index
+};
+
+/// What the roles wait for, a phase of each for each chunk.
+struct Phases {
+  mlir::Value landed; ///< operands have been copied
+  mlir::Value ready;  ///< what crosses has been written
+  mlir::Value done;   ///< the chunk's stage may be overwritten
+};
+
 /// An array in shared memory that the first role writes for the second.
 struct Crossing {
   Recipe recipe;
@@ -45,7 +57,9 @@ public:
 
   /// The ring of an operand's chunks.
   mlir::Value getRing(unsigned operand) const { return rings[operand]; }
-  /// The two memories by turns of what crosses from role to role.
+  /// Notes that a warp reads an operand as it came.
+  void markRead(unsigned operand) { read.insert(operand); }
+  /// The ring of what crosses from role to role.
   mlir::Value cross(const Recipe &recipe, ArrayForm form);
   const std::deque<Crossing> &getCrossings() const { return crossings; }
   /// Memory of one role.
@@ -53,28 +67,40 @@ public:
   mlir::Value allocate(int64_t rows, int64_t cols);
   mlir::Value allocate(tile::SharedType type);
 
-  /// Makes the rings of operands. How many stages they have is decided last.
+  /// Makes the rings of operands, and the phases. How many stages they have
+  /// is decided last.
   void allocateRings();
-  /// The number of stages of rings, and one less.
+  const Phases &getPhases() const { return phases; }
+  /// Lets what crosses lie over operands that the second role does not read.
+  /// To be called when that is known.
+  void overlay();
+  /// The number of stages of rings, and of warps that work at the same time.
   mlir::Value getStages() const { return stages; }
-  mlir::Value getStagesAhead() const { return stagesAhead; }
+  mlir::Value getFactorWarps() const { return factorWarps; }
+  /// The parity of the phases of chunk `number`.
+  mlir::Value getParity(mlir::OpBuilder &builder, mlir::Value number) const;
   /// Makes the rings as deep as the memory that is left allows, at least two
   /// stages. Fails where there is none left.
-  mlir::LogicalResult chooseStages(int64_t &chosen);
+  mlir::LogicalResult chooseStages();
 
 private:
   tile::SharedType getType(const Recipe &recipe, ArrayForm form,
                            int64_t stages) const;
   void removeUnusedRings();
+  int64_t getBytes(int64_t stages) const;
 
   const ScanPlan &plan;
   mlir::OpBuilder entry;
   mlir::Location loc;
   mlir::SmallVector<mlir::Value> rings;
   std::deque<Crossing> crossings;
-  mlir::Value stages, stagesAhead;
-  /// Of one stage of the rings, and of all else.
-  int64_t ringBytes = 0, bytes = 0;
+  llvm::DenseSet<unsigned> read;
+  /// All memories with a place for each stage.
+  mlir::SmallVector<mlir::Value> ringed;
+  Phases phases;
+  mlir::Value stages, factorWarps;
+  /// Of what has no stages.
+  int64_t bytes = 0;
 };
 
 /// A place of an array of the scan in shared memory.
@@ -87,13 +113,16 @@ struct MatrixPair {
 mlir::Value differInHalf(mlir::OpBuilder &builder, mlir::Location loc,
                          mlir::Value bits, int64_t level);
 
-/// Emits what the warps of one role do. Tokens lie along the columns of
-/// register tiles; a warp has `ScanPlan::kRows` channels along the rows. Where
-/// an axis has fewer channels than that makes, warps compute the same.
+/// Emits what the warps of one role do. Tokens lie along one dimension of
+/// register tiles; along the other a warp has `ScanPlan::kRows` channels. Where
+/// an axis has fewer channels than that makes, warps compute the same; where it
+/// has more, warps pass over it several times. A role whose warps work each by
+/// itself is written as one of a single warp.
 class RoleEmitter {
 public:
   RoleEmitter(const ScanPlan &plan, SharedArrays &shared,
-              mlir::ValueRange arguments, int64_t barrierId, int64_t warps);
+              mlir::ValueRange arguments, tile::Dimension tokenDimension,
+              int64_t barrierId, int64_t warps);
   virtual ~RoleEmitter() = default;
 
 protected:
@@ -107,7 +136,9 @@ protected:
   mlir::Value multiply(mlir::Value lhs, int64_t rhs);
 
   // Types.
-  tile::RegType getTileType(bool rows, bool cols) const;
+  tile::RegType getTileType(bool channels, bool tokens) const;
+  tile::Dimension getTokenDimension() const;
+  tile::Dimension getChannelDimension() const;
   tile::RegType getTileType(int64_t rows, int64_t cols, mlir::Type element,
                             tile::LayoutAttr layout) const;
   mlir::FloatType getF32() const;
@@ -124,8 +155,8 @@ protected:
   mlir::Value splat(double value, tile::RegType type);
   mlir::Value convert(mlir::Value tile, tile::RegType type);
   mlir::Value convert(mlir::Value tile, mlir::Type element);
-  /// `tile` along all rows and columns of `value`.
-  mlir::Value expand(mlir::Value tile, bool rows, bool cols);
+  /// `tile`, repeated along channels and tokens where it has none.
+  mlir::Value expand(mlir::Value tile, bool channels, bool tokens);
   /// Numbers of rows (or columns) from `first` on, as i32.
   mlir::Value numbers(tile::Dimension dimension, tile::RegType of,
                       mlir::Value first);
@@ -143,10 +174,13 @@ protected:
   int64_t getWarps(mlir::StringAttr axis) const;
   int64_t getPasses(mlir::StringAttr axis) const;
   /// Emits `body` for each pass over an axis, in a loop where there are several
-  /// that carries `carried` (which may be null) through what `body` returns.
-  /// What is known of channels is that of one pass.
-  mlir::Value forPasses(mlir::StringAttr axis, mlir::Value carried,
-                        llvm::function_ref<mlir::Value(mlir::Value)> body);
+  /// that carries `carried` through what `body` returns. What is known of
+  /// channels is that of one pass. So many passes as `group` says, or all,
+  /// stand one after the other in the loop; `endGroup` is called after them.
+  llvm::SmallVector<mlir::Value> forPasses(
+      mlir::StringAttr axis, mlir::ValueRange carried,
+      llvm::function_ref<llvm::SmallVector<mlir::Value>(mlir::ValueRange)> body,
+      int64_t group = 1, llvm::function_ref<void()> endGroup = {});
   void forgetChannels();
   /// The first channel of `axis` that the warp has in this pass.
   mlir::Value getFirstChannel(mlir::StringAttr axis);
@@ -158,15 +192,21 @@ protected:
   mlir::Value evaluate(mlir::Value value);
   virtual mlir::Value evaluateLeaf(mlir::Value value) = 0;
   mlir::Value evaluateElementwise(ElementwiseOpInterface op);
+  /// How a reduction combines, and what does not change its result.
+  static std::pair<tile::CombineKind, double> getCombination(ReduceKind kind);
+  mlir::Value combine(mlir::OpBuilder &inner, tile::CombineKind kind,
+                      mlir::Value lhs, mlir::Value rhs) const;
+  /// What is reduced, of the channels of one pass.
   mlir::Value reduceOwn(ReductionOpInterface op, mlir::StringAttr axis);
-  mlir::Value evaluateReduction(ReductionOpInterface op);
+  virtual mlir::Value evaluateReduction(ReductionOpInterface op);
   /// The tile of a chunk of an operand that lies in shared memory.
   mlir::Value loadOperand(unsigned operand);
   mlir::Value loadConstant(mlir::BlockArgument argument);
   virtual mlir::Value evaluateScale(Scale scale, mlir::Value decay) = 0;
   /// Which channels a recipe has; null if none.
   mlir::StringAttr getChannels(const Recipe &recipe) const;
-  mlir::Value evaluate(const Recipe &recipe);
+  mlir::Value evaluate(const Recipe &recipe) { return evaluateRecipe(recipe); }
+  virtual mlir::Value evaluateRecipe(const Recipe &recipe);
   /// As `evaluate`; tokens that do not exist have zeros.
   mlir::Value evaluateForMatrix(const Recipe &recipe);
   /// Those of `tile` where tokens exist, else `otherwise`.
@@ -198,7 +238,8 @@ protected:
   mlir::Value multiplyPairs(MatrixPair reader, MatrixPair writer,
                             mlir::StringAttr axis);
   /// The scores of the warp's pairs: `raw` masked, with factors and diagonal.
-  mlir::Value finishScores(const ScoresForm &form, mlir::Value raw);
+  mlir::Value finishScores(const ScoresForm &form, mlir::Value raw,
+                           const PairTile &pair);
   /// Sums products over pairs of halves of blocks of 2, 4, ... tokens, decays
   /// being products of factors. `temporary` are memories for a reader and a
   /// writer.
@@ -208,7 +249,9 @@ protected:
   void forget();
   /// Writes what `finishScores` reads of a value for each token.
   void storeTokens(mlir::Value value);
-  void storeScalarDecay(const ScoresForm &form);
+  virtual void storeScalarDecay(const ScoresForm &form);
+  /// Memory for `rows` numbers of each token.
+  virtual mlir::Value allocateTokens(int64_t rows);
   void storeScores(mlir::Value tile, mlir::Value memory);
   /// Products of the factors of a block's half up to each token: from the
   /// boundary between two blocks of `half` tokens, and to it.
@@ -218,13 +261,14 @@ protected:
   const ScanPlan &plan;
   SharedArrays &shared;
   mlir::ValueRange arguments; ///< of the program
+  const bool tokensInRows;
   int64_t barrierId, warps;
   mlir::Value pass; ///< null outside loops over passes
   mlir::OpBuilder builder;
   mlir::Location loc;
   mlir::Value warp;
   /// Of the chunk: the tokens from its first on, the numbers of its stages.
-  mlir::Value remaining, stage, parity;
+  mlir::Value remaining, stage;
   /// Tiles of the chunk, and before it those of all chunks; those that nothing
   /// can compute again.
   llvm::DenseMap<mlir::Value, mlir::Value> tiles, kept;

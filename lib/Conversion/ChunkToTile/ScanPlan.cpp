@@ -394,10 +394,6 @@ LogicalResult ScanPlan::planStates() {
   return success();
 }
 
-/// Several states leave few registers to all else: then the first role does
-/// with half the warps.
-void ScanPlan::chooseFactorWarps() { factorWarps = states.size() > 1 ? 4 : 8; }
-
 FailureOr<ScanPlan> ScanPlan::create(chunk::ScanOp scan,
                                      RecurrenceOp definition,
                                      ScanTileOptions options) {
@@ -411,8 +407,8 @@ FailureOr<ScanPlan> ScanPlan::create(chunk::ScanOp scan,
     return scan.emitError("has periods, which a program of register tiles "
                           "does not keep"),
            failure();
-  if (plan.chunk != 16 && plan.chunk != 32 && plan.chunk != 64)
-    return scan.emitError("expected chunks of 16, 32 or 64 tokens, found ")
+  if (plan.chunk != 16 && plan.chunk != 32)
+    return scan.emitError("expected chunks of 16 or 32 tokens, found ")
                << plan.chunk,
            failure();
   for (Value argument : scan.getStateArguments()) {
@@ -423,6 +419,5 @@ FailureOr<ScanPlan> ScanPlan::create(chunk::ScanOp scan,
   if (failed(plan.checkAxes()) || failed(plan.classify()) ||
       failed(plan.planStates()))
     return failure();
-  plan.chooseFactorWarps();
   return plan;
 }

@@ -101,6 +101,7 @@ struct StateForm {
 /// that have no such program.
 class ScanPlan {
 public:
+  static constexpr int64_t kCopyWarps = 4;  ///< that copy operands
   static constexpr int64_t kStateWarps = 8; ///< of the second role
   static constexpr int64_t kRows = 16;      ///< of a warp's tile
   static constexpr int64_t kMostChannels = kStateWarps * kRows;
@@ -114,7 +115,8 @@ public:
   ScanTileOptions options;
   mlir::StringAttr token;
   int64_t chunk = 0;
-  int64_t factorWarps = 8; ///< of the first role
+  /// Of the first role; each does chunks of its own.
+  int64_t factorWarps = 4;
   llvm::SmallVector<StateForm> states;
   /// In the order of the scan.
   std::map<mlir::Operation *, ScoresForm> scores;
@@ -145,7 +147,6 @@ public:
 
 private:
   ScanPlan() = default;
-  void chooseFactorWarps();
   mlir::LogicalResult checkAxes();
   mlir::LogicalResult classify();
   mlir::LogicalResult classifyOperation(mlir::Operation *op);

@@ -81,10 +81,14 @@ Value RoleEmitter::multiplyPairs(MatrixPair reader, MatrixPair writer,
   return total;
 }
 
+Value RoleEmitter::allocateTokens(int64_t rows) {
+  return shared.allocate(rows, plan.chunk);
+}
+
 Value RoleEmitter::scanHalf(Value factors, int64_t half, bool toBoundary,
                             bool inclusive) {
   return tile::ScanOp::create(
-      builder, loc, CombineKind::Product, factors, Dimension::Cols,
+      builder, loc, CombineKind::Product, factors, getTokenDimension(),
       /*backward=*/toBoundary, /*exclusive=*/toBoundary || !inclusive,
       builder.getI64IntegerAttr(half));
 }
@@ -94,7 +98,7 @@ void RoleEmitter::storeTokens(Value value) {
     return;
   Value &memory = tokenMemories[value];
   if (!memory)
-    memory = shared.allocate(1, plan.chunk);
+    memory = allocateTokens(1);
   storeFloat(evaluate(value), StringAttr(), memory);
 }
 
@@ -107,7 +111,7 @@ void RoleEmitter::storeScalarDecay(const ScoresForm &form) {
   auto levels = static_cast<int64_t>(llvm::Log2_64(plan.chunk));
   Value &memory = tokenMemories[form.op.getResult()];
   if (!memory)
-    memory = shared.allocate(2 * levels, plan.chunk);
+    memory = allocateTokens(2 * levels);
   Value factors = evaluateFactors(form.scalarDecay);
   for (int64_t level = 0; level < levels; ++level) {
     Value runs = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
@@ -132,10 +136,12 @@ Value larc::differInHalf(OpBuilder &inner, Location loc, Value bits,
   return arith::CmpIOp::create(inner, loc, arith::CmpIPredicate::eq, rest, one);
 }
 
-Value RoleEmitter::finishScores(const ScoresForm &form, Value raw) {
-  const PairTile &pair = getPairTile();
+Value RoleEmitter::finishScores(const ScoresForm &form, Value raw,
+                                const PairTile &pair) {
   auto loadRows = [&](Value memory, Value row) {
-    return load(memory, row, pair.row, getTileType(true, false),
+    return load(memory, row, pair.row,
+                getTileType(ScanPlan::kRows, 1, getF32(),
+                            acc().getSlice(Dimension::Rows)),
                 /*transposed=*/true);
   };
   auto loadCols = [&](Value memory, Value row) {
@@ -212,10 +218,10 @@ Value RoleEmitter::exactPairs(const ScoresForm &form, MatrixPair temporary) {
                                     toBoundary, form.inclusive));
     };
     barrier();
-    forPasses(axis, Value(), [&](Value) {
+    forPasses(axis, {}, [&](ValueRange) {
       storeMatrix(scaled(form.reader.value, false), axis, {temporary.high, {}});
       storeMatrix(scaled(form.writer.value, true), axis, {temporary.low, {}});
-      return Value();
+      return SmallVector<Value>();
     });
     barrier();
     Value part = multiplyPairs({temporary.high, {}}, {temporary.low, {}}, axis);

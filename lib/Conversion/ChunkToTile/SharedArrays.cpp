@@ -15,8 +15,11 @@ using tile::SharedType;
 
 /// Rows of matrices are as long as the units' widest pieces.
 static constexpr int64_t kSwizzle = 128;
-/// Chunks under way hide the latency of memory; more do not help.
-static constexpr int64_t kMostStages = 4;
+/// Chunks under way: those that the first role's warps and the second role
+/// have, and those that hide the latency of memory; more do not help.
+static constexpr int64_t kMostStages = 8;
+/// Of arrays in shared memory.
+static constexpr int64_t kAlignment = 1024;
 /// Elements of float32 between rows, so that lanes meet different banks.
 static constexpr int64_t kPad = 8;
 
@@ -58,7 +61,7 @@ SharedType SharedArrays::getType(const Recipe &recipe, ArrayForm form,
 }
 
 Value SharedArrays::allocate(SharedType type) {
-  bytes += llvm::alignTo(type.getBytes(), 1024);
+  bytes += static_cast<int64_t>(llvm::alignTo(type.getBytes(), kAlignment));
   return tile::AllocOp::create(entry, loc, type, IntegerAttr());
 }
 
@@ -76,7 +79,9 @@ Value SharedArrays::cross(const Recipe &recipe, ArrayForm form) {
   for (const Crossing &crossing : crossings)
     if (crossing.recipe == recipe && crossing.form == form)
       return crossing.memory;
-  Value memory = allocate(getType(recipe, form, /*stages=*/2));
+  Value memory = tile::AllocOp::create(
+      entry, loc, getType(recipe, form, /*stages=*/1), IntegerAttr());
+  ringed.push_back(memory);
   crossings.push_back({recipe, form, memory});
   return memory;
 }
@@ -94,65 +99,119 @@ void SharedArrays::allocateRings() {
     auto type = SharedType::get(context, plan.chunk, cols, element,
                                 is16Bit ? kSwizzle : 0, is16Bit ? 0 : 4, 1);
     rings.back() = tile::AllocOp::create(entry, loc, type, IntegerAttr());
-    ringBytes += static_cast<int64_t>(llvm::alignTo(type.getBytes(), 1024));
+    ringed.push_back(rings.back());
   }
+  auto makePhases = [&](int64_t warps, bool copies) -> Value {
+    return tile::AllocPhasesOp::create(
+        entry, loc, tile::PhasesType::get(context, 1, warps, copies));
+  };
+  phases = {makePhases(ScanPlan::kCopyWarps, true), makePhases(1, false),
+            makePhases(ScanPlan::kStateWarps, false)};
   // Numbers that nothing folds, until the right ones are known.
   stages = arith::ConstantIndexOp::create(entry, loc, kMostStages);
-  stagesAhead = arith::ConstantIndexOp::create(entry, loc, kMostStages - 1);
+  factorWarps = arith::ConstantIndexOp::create(entry, loc, plan.factorWarps);
+}
+
+Value SharedArrays::getParity(OpBuilder &builder, Value number) const {
+  Value round = arith::DivUIOp::create(builder, loc, number, stages);
+  Value two = arith::ConstantIndexOp::create(builder, loc, 2);
+  return arith::RemUIOp::create(builder, loc, round, two);
+}
+
+/// A warp of the first role reads an operand's channels, all it needs of
+/// them, before it writes what lies along the same channels.
+void SharedArrays::overlay() {
+  chunk::ScanOp scan = plan.scan;
+  llvm::SmallDenseSet<Value> taken;
+  for (Crossing &crossing : crossings) {
+    if (crossing.form != ArrayForm::Matrix && crossing.form != ArrayForm::Low)
+      continue;
+    Value channelsOf =
+        crossing.recipe.value && plan.getChannels(crossing.recipe.value)
+            ? crossing.recipe.value
+            : crossing.recipe.decay;
+    for (auto [argument, ring] : llvm::zip(scan.getOperandArguments(), rings)) {
+      if (!ring || !ring.use_empty() || taken.contains(ring) ||
+          ring.getType() != crossing.memory.getType() ||
+          plan.getChannels(argument) != plan.getChannels(channelsOf))
+        continue;
+      taken.insert(ring);
+      Operation *alloc = crossing.memory.getDefiningOp();
+      llvm::erase(ringed, crossing.memory);
+      alloc->replaceAllUsesWith(ValueRange(ring));
+      alloc->erase();
+      crossing.memory = ring;
+      break;
+    }
+  }
 }
 
 /// What no warp reads is not copied.
 void SharedArrays::removeUnusedRings() {
-  for (Value &ring : rings) {
-    if (!ring)
+  for (auto [number, ring] : llvm::enumerate(rings)) {
+    if (!ring || read.contains(static_cast<unsigned>(number)))
       continue;
-    auto isCopied = [](Operation *stage) {
-      return llvm::all_of(stage->getUsers(), [](Operation *user) {
-        return isa<tile::CopyAsyncOp>(user);
-      });
-    };
-    if (!llvm::all_of(ring.getUsers(), isCopied))
-      continue;
-    auto type = cast<SharedType>(ring.getType());
-    ringBytes -= static_cast<int64_t>(llvm::alignTo(type.getBytes(), 1024));
     for (Operation *user : llvm::make_early_inc_range(ring.getUsers())) {
       for (Operation *copy : llvm::make_early_inc_range(user->getUsers()))
-        copy->erase();
-      user->erase();
+        if (isa<tile::CopyAsyncOp>(copy))
+          copy->erase();
+      if (user->use_empty())
+        user->erase();
     }
+    if (!ring.use_empty())
+      continue;
+    llvm::erase(ringed, ring);
     ring.getDefiningOp()->erase();
     ring = Value();
   }
 }
 
-LogicalResult SharedArrays::chooseStages(int64_t &chosen) {
+static SharedType withStages(SharedType type, int64_t stages) {
+  return SharedType::get(type.getContext(), type.getRows(), type.getCols(),
+                         type.getElementType(), type.getSwizzle(),
+                         type.getPad(), stages);
+}
+
+/// Of all memories of the program.
+int64_t SharedArrays::getBytes(int64_t count) const {
+  constexpr int64_t phaseBytes = 3 * 8;
+  int64_t sum = bytes + static_cast<int64_t>(
+                            llvm::alignTo(count * phaseBytes, kAlignment));
+  for (Value ring : ringed) {
+    SharedType type = withStages(cast<SharedType>(ring.getType()), count);
+    sum += static_cast<int64_t>(llvm::alignTo(type.getBytes(), kAlignment));
+  }
+  return sum;
+}
+
+LogicalResult SharedArrays::chooseStages() {
   removeUnusedRings();
   int64_t limit = plan.options.sharedBytes;
-  chosen = plan.options.stages;
-  if (chosen == 0)
-    chosen =
-        ringBytes == 0 ? 2 : std::min(kMostStages, (limit - bytes) / ringBytes);
   // One chunk that is worked on and one that is on its way.
   constexpr int64_t least = 2;
-  int64_t all = bytes + std::max(chosen, least) * ringBytes;
-  if (chosen < least || all > limit) {
+  int64_t chosen = plan.options.stages > 0 ? plan.options.stages : kMostStages;
+  if (plan.options.stages == 0)
+    while (chosen > least && getBytes(chosen) > limit)
+      --chosen;
+  if (getBytes(chosen) > limit) {
     chunk::ScanOp scan = plan.scan;
     return scan.emitError("needs ")
-           << all << " bytes of shared memory: expected at most " << limit;
+           << getBytes(chosen) << " bytes of shared memory: expected at most "
+           << limit;
   }
-  for (Value ring : rings) {
-    if (!ring)
-      continue;
-    auto type = cast<SharedType>(ring.getType());
-    ring.setType(SharedType::get(type.getContext(), type.getRows(),
-                                 type.getCols(), type.getElementType(),
-                                 type.getSwizzle(), type.getPad(), chosen));
+  for (Value ring : ringed)
+    ring.setType(withStages(cast<SharedType>(ring.getType()), chosen));
+  for (Value array : {phases.landed, phases.ready, phases.done}) {
+    auto type = cast<tile::PhasesType>(array.getType());
+    array.setType(tile::PhasesType::get(type.getContext(), chosen,
+                                        type.getWarps(), type.getCopies()));
   }
   auto set = [&](Value constant, int64_t number) {
     constant.getDefiningOp<arith::ConstantOp>().setValueAttr(
         IntegerAttr::get(constant.getType(), number));
   };
   set(stages, chosen);
-  set(stagesAhead, chosen - 1);
+  // A warp must not be so far ahead that it takes a phase for an earlier one.
+  set(factorWarps, std::min(plan.factorWarps, chosen));
   return success();
 }

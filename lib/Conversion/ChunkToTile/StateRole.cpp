@@ -64,8 +64,8 @@ MatrixPair StateRole::getPair(const Recipe &recipe) {
     if (std::optional<unsigned> operand = plan.getMatrixOperand(recipe.value))
       return {getRaw(*operand), {}};
   if (isEarly(recipe))
-    return {getStage(shared.cross(recipe, ArrayForm::Matrix), parity),
-            getStage(shared.cross(recipe, ArrayForm::Low), parity)};
+    return {getStage(shared.cross(recipe, ArrayForm::Matrix), stage),
+            getStage(shared.cross(recipe, ArrayForm::Low), stage)};
   for (auto &[known, memory] : ownMatrices)
     if (known == recipe)
       return memory;
@@ -81,7 +81,7 @@ Value StateRole::getMatrix(const Recipe &recipe) {
     if (std::optional<unsigned> operand = plan.getMatrixOperand(recipe.value))
       return getRaw(*operand);
   if (isEarly(recipe))
-    return getStage(shared.cross(recipe, ArrayForm::Matrix), parity);
+    return getStage(shared.cross(recipe, ArrayForm::Matrix), stage);
   for (auto &[known, memory] : written)
     if (known == recipe)
       return memory;
@@ -256,7 +256,7 @@ Value StateRole::finishMix(MixOp op) {
 Value StateRole::isExact() {
   if (exactFlag)
     return exactFlag;
-  Value memory = getStage(shared.cross({}, ArrayForm::Exact), parity);
+  Value memory = getStage(shared.cross({}, ArrayForm::Exact), stage);
   Value flag = loadFloat(memory, StringAttr(), false);
   Value is = mapTo(builder.getI1Type(), flag,
                    [&](OpBuilder &inner, ValueRange args) -> Value {
@@ -300,13 +300,13 @@ Value StateRole::makeLateScores(const ScoresForm &form) {
       evaluate(form.writer.value);
     raw = choose(exactly, [&] { return exactPairs(form, writer); }, raw);
   }
-  return finishScores(form, raw);
+  return finishScores(form, raw, getPairTile());
 }
 
 Value StateRole::getScores(Value scores) {
   Recipe recipe{scores, Scale::None, {}};
   if (!plan.isLate(scores))
-    return getStage(shared.cross(recipe, ArrayForm::Scores), parity);
+    return getStage(shared.cross(recipe, ArrayForm::Scores), stage);
   Value &memory = scoreMemories[scores];
   if (!memory)
     memory = shared.allocate(recipe, ArrayForm::Scores);
@@ -329,7 +329,7 @@ bool StateRole::isRecomputed(Value value) const {
 
 Value StateRole::evaluateScale(Scale scale, Value decay) {
   Recipe recipe{{}, scale, decay};
-  return loadFloat(getStage(shared.cross(recipe, ArrayForm::Float), parity),
+  return loadFloat(getStage(shared.cross(recipe, ArrayForm::Float), stage),
                    plan.getChannels(decay), scale != Scale::Total);
 }
 
@@ -355,7 +355,7 @@ Value StateRole::evaluateLeaf(Value value) {
   if (isRecomputed(value))
     return evaluateElementwise(cast<ElementwiseOpInterface>(op));
   Recipe recipe{value, Scale::None, {}};
-  return loadFloat(getStage(shared.cross(recipe, ArrayForm::Float), parity),
+  return loadFloat(getStage(shared.cross(recipe, ArrayForm::Float), stage),
                    plan.getChannels(value), plan.hasTokens(value));
 }
 
@@ -377,7 +377,7 @@ bool StateRole::canUpdate(unsigned state) const {
 Value StateRole::loadVector(Value value, bool alongRows) {
   StringAttr axis = plan.getChannels(value);
   Recipe recipe{value, Scale::None, {}};
-  Value memory = getStage(shared.cross(recipe, ArrayForm::Float), parity);
+  Value memory = getStage(shared.cross(recipe, ArrayForm::Float), stage);
   if (!axis || alongRows)
     return loadFloat(memory, axis, false);
   return load(memory, index(0), index(0),
@@ -506,7 +506,6 @@ void StateRole::emit(tile::RoleOp role, TokenRange range) {
     Value passed = arith::SubIOp::create(builder, loc, first, tokens.first);
     Value number = arith::DivUIOp::create(builder, loc, passed, size);
     stage = arith::RemUIOp::create(builder, loc, number, shared.getStages());
-    parity = arith::RemUIOp::create(builder, loc, number, index(2));
     remaining = arith::SubIOp::create(builder, loc, tokens.end, first);
     // Tells the assembler that no product of the iteration before is running.
     if (plan.options.wgmma)
@@ -519,15 +518,14 @@ void StateRole::emit(tile::RoleOp role, TokenRange range) {
     for (const auto &[op, read] : plan.reads)
       if (isEarly(read.reader) && !isSummary())
         getStateLeft(read.state);
-    int64_t all = plan.factorWarps + warps;
-    tile::BarrierOp::create(builder, loc, add(parity, index(kFullBarrier)),
-                            builder.getI64IntegerAttr(all));
+    tile::PhaseWaitOp::create(builder, loc, shared.getPhases().ready, stage,
+                              shared.getParity(builder, number));
     SmallVector<Value> next;
     if (isSummary())
       emitSummaryChunk(carried.drop_front(plan.states.size()), next);
     else
       emitChunk(first, next);
-    tile::ArriveOp::create(builder, loc, add(parity, index(kFreeBarrier)), all);
+    tile::PhaseArriveOp::create(builder, loc, shared.getPhases().done, stage);
     scf::YieldOp::create(builder, loc, next);
   }
   ValueRange results = loop.getResults();

@@ -36,8 +36,8 @@ public:
   StateRole(const ScanPlan &plan, SharedArrays &shared,
             mlir::ValueRange arguments, ArgumentNumbers numbers,
             const SegmentRange *segment)
-      : RoleEmitter(plan, shared, arguments, kStateBarrier,
-                    ScanPlan::kStateWarps),
+      : RoleEmitter(plan, shared, arguments, tile::Dimension::Cols,
+                    kStateBarrier, ScanPlan::kStateWarps),
         argumentNumbers(numbers), segment(segment) {}
 
   void emit(tile::RoleOp role, TokenRange tokens);

@@ -418,7 +418,7 @@ LogicalResult ProgramEmitter::emitFor(scf::ForOp loop) {
   if (lowered.getNumResults() == 0) // It has a terminator already.
     builder.setInsertionPoint(lowered.getBody()->getTerminator());
   Value outerLane = lane;
-  if (inRole)
+  if (isa<RoleOp>(loop->getParentOp()))
     lane = arith::AndIOp::create(builder, loc, readThread(), index(31));
   LogicalResult result = emitBlock(*loop.getBody());
   lane = outerLane;
@@ -444,9 +444,12 @@ LogicalResult ProgramEmitter::emitIf(scf::IfOp branch) {
       builder.setInsertionPointToStart(&to.front());
     else
       builder.setInsertionPoint(to.front().getTerminator());
-    // What branches that are long enough to meet in need is their own.
+    // What branches that are long enough to meet in need is their own, and so
+    // is what the second of two ways takes.
     Value outerLane = lane;
-    bool isLong = !from->front().getOps<BarrierOp>().empty();
+    bool isLong = !from->front().getOps<BarrierOp>().empty() ||
+                  (from == &branch.getElseRegion() &&
+                   !from->front().getOps<SyncWarpOp>().empty());
     if (inRole && isLong)
       lane = arith::AndIOp::create(builder, loc, readThread(), index(31));
     LogicalResult result = emitBlock(from->front());

@@ -90,6 +90,7 @@ private:
   void emitScan(ScanOp op);
   void emitExchange(ExchangeOp op);
   void emitPick(PickOp op);
+  mlir::Value extendFloat(mlir::Value value, mlir::Type element);
   void emitConvert(ConvertOp op);
   void emitSlice(SliceOp op);
   mlir::Value combine(CombineKind kind, mlir::Value lhs, mlir::Value rhs);

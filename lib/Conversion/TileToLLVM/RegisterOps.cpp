@@ -9,6 +9,7 @@
 #include "ProgramEmitter.h"
 
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/IR/Matchers.h"
 
 #include <limits>
 
@@ -334,6 +335,25 @@ void ProgramEmitter::emitPick(PickOp op) {
 // Conversions
 //===----------------------------------------------------------------------===//
 
+/// bfloat16 is the upper half of float32: of a register with two of them one is
+/// masked, the other shifted, which is an instruction each.
+Value ProgramEmitter::extendFloat(Value value, Type element) {
+  auto extract = value.getDefiningOp<LLVM::ExtractElementOp>();
+  APInt position;
+  if (!value.getType().isBF16() || !element.isF32() || !extract ||
+      extract.getVector().getType() !=
+          VectorType::get(2, builder.getBF16Type()) ||
+      !matchPattern(extract.getPosition(), m_ConstantInt(&position)))
+    return arith::ExtFOp::create(builder, loc, element, value);
+  Value word = LLVM::BitcastOp::create(builder, loc, builder.getI32Type(),
+                                       extract.getVector());
+  if (position.isZero())
+    word = LLVM::ShlOp::create(builder, loc, word, i32(16));
+  else
+    word = LLVM::AndOp::create(builder, loc, word, i32(-65536));
+  return LLVM::BitcastOp::create(builder, loc, element, word);
+}
+
 void ProgramEmitter::emitConvert(ConvertOp op) {
   RegType from = op.getOperand().getType(), to = op.getType();
   Values operand = unpack(op.getOperand());
@@ -373,7 +393,7 @@ void ProgramEmitter::emitConvert(ConvertOp op) {
               : arith::TruncIOp::create(builder, loc, element, value)
                     .getResult();
     else if (bitsTo > bitsFrom)
-      value = arith::ExtFOp::create(builder, loc, element, value);
+      value = extendFloat(value, element);
     else if (bitsTo < bitsFrom)
       value = arith::TruncFOp::create(builder, loc, element, value);
     else // bf16 and f16

@@ -31,15 +31,17 @@ void ProgramEmitter::emitArrive(ArriveOp op) {
 
 void ProgramEmitter::emitVote(VoteOp op) {
   bool all = op.getKind() == VoteKind::All;
-  Value own;
-  for (Value value : unpack(op.getPredicate())) {
-    if (!own)
-      own = value;
-    else if (all)
-      own = arith::AndIOp::create(builder, loc, own, value);
-    else
-      own = arith::OrIOp::create(builder, loc, own, value);
-  }
+  // By halves, so that few wait for each other.
+  Values values = unpack(op.getPredicate());
+  for (; values.size() > 1; values.resize((values.size() + 1) / 2))
+    for (size_t i = 0; 2 * i + 1 < values.size(); ++i) {
+      Value other = values[values.size() - 1 - i];
+      values[i] = all ? arith::AndIOp::create(builder, loc, values[i], other)
+                            .getResult()
+                      : arith::OrIOp::create(builder, loc, values[i], other)
+                            .getResult();
+    }
+  Value own = values.front();
   if (op.getWarps() == 1) {
     Value answer = NVVM::VoteSyncOp::create(
         builder, loc, builder.getI1Type(), i32(-1), own,
