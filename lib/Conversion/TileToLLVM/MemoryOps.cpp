@@ -190,6 +190,12 @@ SmallVector<int64_t> ProgramEmitter::getVectorBits(RegType type, Type memory,
   return bits;
 }
 
+/// How assembly names the memory of `address`.
+static StringRef getSpace(Value address) {
+  auto type = cast<LLVM::LLVMPointerType>(address.getType());
+  return type.getAddressSpace() == 3 ? "shared" : "global";
+}
+
 Value ProgramEmitter::loadVector(Value address, Type type, Value predicate) {
   int64_t bits = getBits(type);
   if (!predicate)
@@ -198,8 +204,10 @@ Value ProgramEmitter::loadVector(Value address, Type type, Value predicate) {
   // What is not there reads as zero, and its address is not touched.
   if (bits == 16) {
     Value word =
-        assembly("{ .reg .pred p; setp.ne.b32 p, $2, 0; mov.b16 $0, 0; "
-                 "@p ld.global.b16 $0, [$1]; }",
+        assembly(("{ .reg .pred p; setp.ne.b32 p, $2, 0; mov.b16 $0, 0; "
+                  "@p ld." +
+                  getSpace(address) + ".b16 $0, [$1]; }")
+                     .str(),
                  "=h,l,r,~{memory}", {address, predicate}, builder.getI16Type())
             .front();
     return LLVM::BitcastOp::create(builder, loc, type, word);
@@ -212,7 +220,7 @@ Value ProgramEmitter::loadVector(Value address, Type type, Value predicate) {
     stream << "mov.b32 $" << i << ", 0; ";
     list << "=r,";
   }
-  stream << "@p ld.global."
+  stream << "@p ld." << getSpace(address) << "."
          << (words == 1   ? "b32 "
              : words == 2 ? "v2.b32 {"
                           : "v4.b32 {");
@@ -243,15 +251,17 @@ void ProgramEmitter::storeVector(Value address, Value value, Value predicate) {
   if (bits == 16) {
     Value word =
         LLVM::BitcastOp::create(builder, loc, builder.getI16Type(), value);
-    assembly(
-        "{ .reg .pred p; setp.ne.b32 p, $1, 0; @p st.global.b16 [$0], $2; }",
-        "l,r,h,~{memory}", {address, predicate, word}, {});
+    assembly(("{ .reg .pred p; setp.ne.b32 p, $1, 0; @p st." +
+              getSpace(address) + ".b16 [$0], $2; }")
+                 .str(),
+             "l,r,h,~{memory}", {address, predicate, word}, {});
     return;
   }
   int64_t words = bits / 32;
   std::string text, constraints = "l,r";
   llvm::raw_string_ostream stream(text), list(constraints);
-  stream << "{ .reg .pred p; setp.ne.b32 p, $1, 0; @p st.global."
+  stream << "{ .reg .pred p; setp.ne.b32 p, $1, 0; @p st." << getSpace(address)
+         << "."
          << (words == 1   ? "b32 [$0], "
              : words == 2 ? "v2.b32 [$0], {"
                           : "v4.b32 [$0], {");
@@ -275,7 +285,7 @@ void ProgramEmitter::storeVector(Value address, Value value, Value predicate) {
   assembly(text, constraints, operands, {});
 }
 
-Value ProgramEmitter::getPredicate(GlobalType type, Value row, Value col,
+Value ProgramEmitter::getPredicate(int64_t cols, Value row, Value col,
                                    Value below, int64_t width,
                                    bool colsInside) {
   Value predicate;
@@ -290,7 +300,7 @@ Value ProgramEmitter::getPredicate(GlobalType type, Value row, Value col,
   if (below)
     require(row, below);
   if (!colsInside)
-    require(add(col, index(width - 1)), index(type.getCols()));
+    require(add(col, index(width - 1)), index(cols));
   if (!predicate)
     return {};
   return arith::ExtUIOp::create(builder, loc, builder.getI32Type(), predicate);
@@ -359,17 +369,23 @@ ProgramEmitter::locate(AccessOp op, RegType type, const LaneOffsets &offsets,
                        int64_t addRow, int64_t addCol, int64_t width) {
   Value row = scalars.lookupOrDefault(op.getRow());
   Value col = scalars.lookupOrDefault(op.getCol());
-  if (auto shared = dyn_cast<SharedType>(op.getMemory().getType()))
-    return {getSharedAddress(shared, scalars.lookupOrDefault(op.getMemory()),
-                             row, col, offsets, addRow, addCol),
-            {}};
-  auto global = cast<GlobalType>(op.getMemory().getType());
-  row = add(add(row, offsets.row), index(addRow));
-  col = add(add(col, offsets.col), index(addCol));
   Value below =
       op.getBelow() ? scalars.lookupOrDefault(op.getBelow()) : Value();
   int64_t span = op.getTransposed() ? type.getRows() : type.getCols();
-  Value predicate = getPredicate(global, row, col, below, width,
+  Value tileRow = add(add(row, offsets.row), index(addRow));
+  Value tileCol = add(add(col, offsets.col), index(addCol));
+  if (auto shared = dyn_cast<SharedType>(op.getMemory().getType())) {
+    // What fits is taken to lie inside.
+    Value predicate = getPredicate(shared.getCols(), tileRow, tileCol, below,
+                                   width, span <= shared.getCols());
+    return {getSharedAddress(shared, scalars.lookupOrDefault(op.getMemory()),
+                             row, col, offsets, addRow, addCol),
+            predicate};
+  }
+  auto global = cast<GlobalType>(op.getMemory().getType());
+  row = tileRow;
+  col = tileCol;
+  Value predicate = getPredicate(global.getCols(), row, col, below, width,
                                  areColsInside(global, op.getCol(), span));
   return {getGlobalAddress(globals.at(op.getMemory()), type.getElementType(),
                            row, col),
@@ -458,8 +474,8 @@ void ProgramEmitter::emitCopyAsync(CopyAsyncOp op) {
     auto copy = [&] {
       Value to = getSharedAddress(target, matrix, atRow, atCol, none, 0, 0);
       Value fromRow = add(row, atRow), fromCol = add(col, atCol);
-      Value predicate =
-          getPredicate(source, fromRow, fromCol, below, perPiece, colsInside);
+      Value predicate = getPredicate(source.getCols(), fromRow, fromCol, below,
+                                     perPiece, colsInside);
       // Nothing is read of a row that is not there, but its address is formed.
       Value inside = arith::CmpIOp::create(
           builder, loc, arith::CmpIPredicate::ne, predicate, i32(0));

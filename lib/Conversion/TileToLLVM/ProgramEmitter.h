@@ -122,7 +122,7 @@ private:
                                int64_t addCol);
   mlir::Value getGlobalAddress(const GlobalMatrix &matrix, mlir::Type element,
                                mlir::Value row, mlir::Value col);
-  mlir::Value getPredicate(GlobalType type, mlir::Value row, mlir::Value col,
+  mlir::Value getPredicate(int64_t cols, mlir::Value row, mlir::Value col,
                            mlir::Value below, int64_t width, bool colsInside);
   /// Where one vector of registers is in memory, and whether it is there, if
   /// that has to be asked.
