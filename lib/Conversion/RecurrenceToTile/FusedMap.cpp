@@ -29,7 +29,8 @@ bool FusedMap::belongs(Value value) {
     return false;
   if (value.getDefiningOp<BroadcastOp>())
     return true;
-  return value.hasOneUse() && step.getFreeAxes(value, bindings) == axes;
+  return (value.hasOneUse() || step.isRecomputed(value)) &&
+         step.getFreeAxes(value, bindings) == axes;
 }
 
 FusedMap::Element FusedMap::addLeaf(Value tile) {
@@ -41,11 +42,24 @@ FusedMap::Element FusedMap::addLeaf(Value tile) {
   return element;
 }
 
+void FusedMap::computeSums(Value value) {
+  Operation *op = value.getDefiningOp();
+  if (!step.plan.keepsShared || !op)
+    return;
+  if (isa<ReductionOpInterface>(op))
+    step.evaluate(value, bindings);
+  else if (belongs(value))
+    for (Value operand : op->getOperands())
+      computeSums(operand);
+}
+
 FusedMap::Element FusedMap::collectOperation(ElementwiseOpInterface op) {
   if (auto broadcast = dyn_cast<BroadcastOp>(op.getOperation()))
     return collect(broadcast.getOperand());
   Element element;
   element.op = op;
+  for (Value operand : op->getOperands())
+    computeSums(operand);
   for (Value operand : op->getOperands())
     element.parts.push_back(collect(operand));
   return element;
@@ -214,7 +228,7 @@ Value StepTiles::exchange(Value partial, CombineKind kind) {
 
   // Every lane reads what the warps have of its own columns.
   // Where these are many, lanes that have the same columns share them out.
-  constexpr int64_t mostPartials = 32;
+  constexpr int64_t mostPartials = 16;
   SmallVector<int64_t> registers(type.getLayout().getRegisters());
   SmallVector<int64_t> lanes(type.getLayout().getLanes());
   int64_t row = 1;
@@ -248,6 +262,8 @@ Value StepTiles::reduceTile(ReductionOpInterface op, const Bindings &bindings,
       space.push_back(axis);
 
   FusedMap map(*this, bindings, space);
+  for (Value operand : op->getOperands())
+    map.computeSums(operand);
   SmallVector<FusedMap::Element> factors, masked;
   for (Value operand : op->getOperands())
     factors.push_back(map.collect(operand));

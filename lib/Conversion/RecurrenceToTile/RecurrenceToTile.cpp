@@ -13,6 +13,7 @@
 
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Transforms/Passes.h"
+#include "llvm/ADT/BitVector.h"
 
 using namespace mlir;
 using namespace larc;
@@ -62,8 +63,11 @@ private:
   /// Registers of those that are the same in all lanes.
   int64_t countUniform(ArrayRef<StepTiles::Ahead> ahead) const;
   void bindOperands(StepTiles &step, Value token);
-  /// The states and outputs of a token; returns the states.
+  /// The states and outputs of a token; returns the states in registers.
   SmallVector<Value> emitToken(StepTiles &step, Value token);
+  /// Writes the states that are in shared memory, one after the other; `early`
+  /// those alone whose former values nothing else needs.
+  void updateShared(StepTiles &step, bool early);
   /// Whether an argument of the step is wanted as a tile, and a small one.
   bool isVector(Value argument) const;
   /// At the first token of a period, anchors are what the states are.
@@ -76,6 +80,10 @@ private:
   tile::ProgramOp program;
   Value part;
   SmallVector<Argument> arguments;
+  /// Where states are in shared memory.
+  SmallVector<std::optional<MemoryView>> kept;
+  /// Which of them have been written for this token.
+  llvm::BitVector written;
   /// Where each group of arguments starts.
   unsigned constants = 0, outputs = 0, initials = 0, finals = 0;
 };
@@ -216,7 +224,7 @@ tile::ProgramOp TokenProgram::build(Operation *before, StringRef name) {
   // they are loaded with the states, and those of the next token at the end of
   // each, if there are registers for them.
   SmallVector<StepTiles::Ahead> ahead;
-  if (!plan.hasLongLoop())
+  if (!plan.hasLongLoop() && !plan.keepsShared)
     for (auto [i, argument] : llvm::enumerate(op.getOperandArguments()))
       llvm::append_range(ahead, step.listAhead(argument, arguments[i].axes));
   SmallVector<Value> vectors;
@@ -234,15 +242,28 @@ tile::ProgramOp TokenProgram::build(Operation *before, StringRef name) {
   unsigned numStates = op.getStates().size();
   unsigned numAnchors = op.getAnchoredStates().size();
   unsigned anchorInitials = finals + numStates;
-  SmallVector<Value> carried(numStates);
+  SmallVector<Value> initial(numStates), carried;
   bool replicated = false;
+  kept.assign(numStates, std::nullopt);
   for (bool isMatrix : {false, true})
     for (unsigned i = 0; i < numStates; ++i) {
       ArrayRef<StringAttr> axes = plan.getState(i).getAxes();
       if ((axes.size() > 1) != isMatrix)
         continue;
-      carried[i] = step.load(viewArgument(step, initials + i, Value()), {});
+      initial[i] = step.load(viewArgument(step, initials + i, Value()), {});
       replicated |= plan.isReplicated(axes);
+      if (!plan.isKeptShared(i))
+        continue;
+      kept[i] = step.allocateShared(axes);
+      step.store(initial[i], *kept[i], {});
+      // One after the other: each takes many registers.
+      step.barrier();
+    }
+  SmallVector<unsigned> held;
+  for (unsigned i = 0; i < numStates; ++i)
+    if (!kept[i]) {
+      held.push_back(i);
+      carried.push_back(initial[i]);
     }
   for (unsigned i = 0; i < numAnchors; ++i)
     carried.push_back(
@@ -263,18 +284,21 @@ tile::ProgramOp TokenProgram::build(Operation *before, StringRef name) {
     step.setTokensBefore(tokens);
     ValueRange values = loop.getRegionIterArgs();
     SmallVector<Value> anchors =
-        updateAnchors(step, tokens, values.take_front(numStates),
-                      values.slice(numStates, numAnchors));
+        updateAnchors(step, tokens, values.take_front(held.size()),
+                      values.slice(held.size(), numAnchors));
     step.bindAnchors(anchors);
-    for (auto [argument, tile] :
-         llvm::zip_equal(op.getStateArguments(), values.take_front(numStates)))
-      step.bind(argument, tile);
+    for (auto [state, tile] :
+         llvm::zip_equal(held, values.take_front(held.size())))
+      step.bind(op.getStateArguments()[state], tile);
+    for (auto [argument, view] : llvm::zip_equal(op.getStateArguments(), kept))
+      if (view)
+        step.bindReloaded(argument, *view);
     bindOperands(step, token);
     for (auto [i, one] : llvm::enumerate(ahead)) {
       if (vectors.empty())
         step.evaluate(one.value, one.bindings);
       else
-        step.bindAhead(one, values[numStates + numAnchors + i]);
+        step.bindAhead(one, values[held.size() + numAnchors + i]);
     }
     SmallVector<Value> next = emitToken(step, token);
     llvm::append_range(next, anchors);
@@ -293,12 +317,18 @@ tile::ProgramOp TokenProgram::build(Operation *before, StringRef name) {
   if (numAnchors > 0)
     anchors = updateAnchors(
         step, arith::AddIOp::create(builder, loc, position, length),
-        results.take_front(numStates), results.slice(numStates, numAnchors));
+        results.take_front(held.size()),
+        results.slice(held.size(), numAnchors));
   // In place, one warp writes what all have read.
   if (replicated && plan.warps > 1)
     step.barrier();
-  for (unsigned i = 0; i < numStates; ++i)
-    step.store(results[i], viewArgument(step, finals + i, Value()), {});
+  for (auto [i, state] : llvm::enumerate(held))
+    step.store(results[i], viewArgument(step, finals + state, Value()), {});
+  for (auto [i, view] : llvm::enumerate(kept))
+    if (view)
+      step.store(step.load(*view, {}),
+                 viewArgument(step, finals + static_cast<unsigned>(i), Value()),
+                 {});
   for (auto [i, anchor] : llvm::enumerate(anchors))
     step.store(anchor,
                viewArgument(
@@ -349,13 +379,51 @@ SmallVector<Value> TokenProgram::emitToken(StepTiles &step, Value token) {
   if (plan.hasLongLoop())
     for (Value state : yielded.take_front(numStates))
       step.evaluate(state);
+  written.resize(numStates);
+  if (plan.keepsShared)
+    updateShared(step, /*early=*/true);
   for (auto [i, output] : llvm::enumerate(yielded.drop_front(numStates)))
     step.storeValue(
         output, viewArgument(step, outputs + static_cast<unsigned>(i), token));
   SmallVector<Value> next;
-  for (Value state : yielded.take_front(numStates))
-    next.push_back(step.evaluate(state));
+  for (auto [state, view] :
+       llvm::zip_equal(yielded.take_front(numStates), kept))
+    if (!view)
+      next.push_back(step.evaluate(state));
+  if (plan.keepsShared)
+    updateShared(step, /*early=*/false);
   return next;
+}
+
+void TokenProgram::updateShared(StepTiles &step, bool early) {
+  RecurrenceOp op = plan.recurrence;
+  ValueRange yielded = op.getYield().getValues();
+  SmallVector<std::pair<Value, unsigned>> late;
+  for (auto [i, state] :
+       llvm::enumerate(yielded.take_front(op.getStates().size()))) {
+    Value old = op.getStateArguments()[i];
+    if (!kept[i] || state == old || written.test(i))
+      continue;
+    bool isNeeded = llvm::any_of(yielded, [&, state = state](Value other) {
+      return other != state && step.needs(other, old, state);
+    });
+    if (early && isNeeded)
+      continue;
+    Value tile = step.evaluate(state);
+    written.set(i);
+    if (isNeeded) {
+      late.emplace_back(tile, i);
+      continue;
+    }
+    step.barrier();
+    step.store(tile, *kept[i], {});
+    step.bindReloaded(state, *kept[i]);
+  }
+  if (!late.empty())
+    step.barrier();
+  for (auto [tile, state] : late)
+    step.store(tile, *kept[state], {});
+  step.barrier();
 }
 
 //===----------------------------------------------------------------------===//

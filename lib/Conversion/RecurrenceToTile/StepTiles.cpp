@@ -50,6 +50,42 @@ void StepTiles::remember(Value value, const Bindings &bindings, Value tile) {
   scopes.back().tiles.push_back({value, bindings, tile});
 }
 
+void StepTiles::bindReloaded(Value value, MemoryView view) {
+  for (Scope &scope : scopes)
+    llvm::erase_if(scope.tiles, [&](const Scope::Tile &known) {
+      return known.value == value;
+    });
+  bind(value, std::move(view));
+  reloaded.insert(value);
+}
+
+bool StepTiles::isRecomputed(Value value) {
+  auto op = value.getDefiningOp<ElementwiseOpInterface>();
+  return op &&
+         llvm::any_of(
+             op->getOperands(),
+             [&](Value operand) { return reloaded.contains(operand); }) &&
+         llvm::all_of(op->getOperands(), [&](Value operand) {
+           return reloaded.contains(operand) || fitsVector(operand, {});
+         });
+}
+
+bool StepTiles::needs(Value value, Value argument, Value known) {
+  if (value == argument)
+    return true;
+  Operation *op = value.getDefiningOp();
+  if (!op || value == known || isHeld(value) || findView(value))
+    return false;
+  WalkResult walked = op->walk([&](Operation *inner) {
+    for (Value operand : inner->getOperands())
+      if (!op->isAncestor(operand.getParentRegion()->getParentOp()) &&
+          needs(operand, argument, known))
+        return WalkResult::interrupt();
+    return WalkResult::advance();
+  });
+  return walked.wasInterrupted();
+}
+
 Value StepTiles::lookup(Value value, const Bindings &bindings) {
   for (const Scope &scope : llvm::reverse(scopes))
     for (const Scope::Tile &known : scope.tiles)
@@ -138,9 +174,11 @@ Value StepTiles::evaluate(Value value, const Bindings &given) {
   if (Value known = lookupSlice(value, bindings))
     return known;
   Value tile;
-  if (std::optional<MemoryView> view = findView(value))
+  if (std::optional<MemoryView> view = findView(value)) {
     tile = load(*view, bindings);
-  else if (isHeld(value))
+    if (reloaded.contains(value))
+      return tile;
+  } else if (isHeld(value))
     tile = load(share(value, {}), bindings);
   else
     tile = compute(value, bindings);
@@ -277,7 +315,12 @@ void StepTiles::prepare(Value value, const Bindings &given,
     if (arrayOf(value).hasAxis(axis))
       own.push_back(axis);
   if (own.empty()) {
-    if (fitsTile(value, bindings))
+    // Matrices that are in memory stay there where registers are short.
+    if (isRecomputed(value))
+      return prepareOperands(value.getDefiningOp(), bindings, looped);
+    bool stays = plan.keepsShared && !fitsVector(value, bindings) &&
+                 findView(value).has_value();
+    if (fitsTile(value, bindings) && !stays)
       evaluate(value, bindings);
     return;
   }
@@ -428,8 +471,9 @@ void StepTiles::emitFire(FireOp fire) {
   SmallVector<Value> inits;
   SmallVector<Type> types;
   for (Value init : fire.getInits()) {
-    inits.push_back(evaluate(init));
-    types.push_back(inits.back().getType());
+    // What stays in memory is loaded in the branches.
+    inits.push_back(reloaded.contains(init) ? Value() : evaluate(init));
+    types.push_back(plan.getTileType(arrayOf(init).getAxes()));
   }
   Value tokens = arith::AddIOp::create(builder, loc, tokensBefore, index(1));
   Value fires =
@@ -441,14 +485,22 @@ void StepTiles::emitFire(FireOp fire) {
     builder.setInsertionPointToStart(branch.thenBlock());
     enterRegion();
     Block &body = fire.getBody().front();
-    for (auto [argument, tile] : llvm::zip_equal(body.getArguments(), inits))
-      bind(argument, tile);
+    for (auto [argument, init, tile] :
+         llvm::zip_equal(body.getArguments(), fire.getInits(), inits)) {
+      if (tile)
+        bind(argument, tile);
+      else
+        bindReloaded(argument, *findView(init));
+    }
     SmallVector<Value> results;
     for (Value value : body.getTerminator()->getOperands())
       results.push_back(evaluate(value));
     scf::YieldOp::create(builder, loc, results);
     leaveRegion();
     builder.setInsertionPointToStart(branch.elseBlock());
+    for (auto [init, tile] : llvm::zip_equal(fire.getInits(), inits))
+      if (!tile)
+        tile = evaluate(init);
     scf::YieldOp::create(builder, loc, inits);
   }
   for (auto [result, tile] :

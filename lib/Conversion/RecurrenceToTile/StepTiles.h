@@ -11,6 +11,7 @@
 
 #include "TilePlan.h"
 
+#include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 
 #include <list>
@@ -52,6 +53,13 @@ public:
   void bind(mlir::Value value, MemoryView view) {
     scopes.back().views.push_back({value, std::move(view)});
   }
+  /// As the view, but loaded for each use: there are no registers to keep it.
+  void bindReloaded(mlir::Value value, MemoryView view);
+  /// Whether `value` is cheaper to compute for each use than to keep.
+  bool isRecomputed(mlir::Value value);
+  /// Whether `value` is to be computed from `argument` still, once `known` is
+  /// computed.
+  bool needs(mlir::Value value, mlir::Value argument, mlir::Value known);
   void bindAnchors(llvm::ArrayRef<mlir::Value> anchors) {
     this->anchors.assign(anchors.begin(), anchors.end());
   }
@@ -87,6 +95,7 @@ public:
   void store(mlir::Value tile, const MemoryView &view,
              const Bindings &bindings);
   void barrier();
+  MemoryView allocateShared(llvm::ArrayRef<mlir::StringAttr> axes);
   /// Gives arrays in shared memory that the token loop `tokens` needs one after
   /// the other the same place.
   void reuseShared(mlir::scf::ForOp tokens);
@@ -173,7 +182,6 @@ private:
   // Memory.
   /// Puts `value` into shared memory.
   MemoryView share(mlir::Value value, const Bindings &bindings);
-  MemoryView allocateShared(llvm::ArrayRef<mlir::StringAttr> axes);
   /// Where a tile lies in memory.
   struct Access {
     mlir::Value row, col, below;
@@ -202,6 +210,7 @@ private:
   llvm::SmallVector<mlir::Value> anchors;
   std::list<Scope> scopes;
   llvm::DenseMap<mlir::Value, Slice> slices;
+  llvm::DenseSet<mlir::Value> reloaded;
   llvm::DenseMap<int64_t, mlir::Value> indices;
   llvm::DenseMap<mlir::StringAttr, mlir::Value> masks, warpOffsets;
   Exchange exchanges[2];
@@ -225,6 +234,9 @@ public:
            llvm::ArrayRef<mlir::StringAttr> axes)
       : step(step), bindings(bindings), axes(axes) {}
 
+  /// Computes the sums that `value` is made of, so that what is in memory is
+  /// loaded last where registers are short.
+  void computeSums(mlir::Value value);
   Element collect(mlir::Value value);
   /// An element of the operation's result, of which nothing is known yet.
   Element collectOperation(ElementwiseOpInterface op);

@@ -81,6 +81,23 @@ LogicalResult TilePlan::check() const {
   return failure(walked.wasInterrupted());
 }
 
+/// A cell in which a lane has `vector` consecutive columns of `rows`
+/// consecutive rows, `across` lanes lie along the columns and the others along
+/// the rows.
+static LayoutAttr makeCell(MLIRContext *context, int64_t vector, int64_t rows,
+                           int64_t across) {
+  SmallVector<int64_t> lanes, registers;
+  for (int64_t col = 1; col < vector; col *= 2)
+    registers.append({0, col});
+  for (int64_t row = 1; row < rows; row *= 2)
+    registers.append({row, 0});
+  for (int64_t lane = 1; lane < across; lane *= 2)
+    lanes.append({0, lane * vector});
+  for (int64_t lane = 1; lane < LayoutAttr::kLanes / across; lane *= 2)
+    lanes.append({lane * rows, 0});
+  return LayoutAttr::get(context, lanes, registers);
+}
+
 FailureOr<std::vector<TilePlan>> TilePlan::list(RecurrenceOp recurrence,
                                                 const TileOptions &options) {
   TilePlan plan;
@@ -109,6 +126,17 @@ FailureOr<std::vector<TilePlan>> TilePlan::list(RecurrenceOp recurrence,
   for (bool alone : {false, true})
     for (int64_t together = residentWarps; together >= 1; together /= 2)
       append(alone, together);
+  // The last resort. Lanes have few rows of a tile, each of which takes an
+  // address and a register of every vector over rows.
+  for (int64_t warps : {mostWarps, usualWarps}) {
+    plan.warps = warps;
+    plan.resident = 1;
+    plan.keepsShared = true;
+    plan.cell = makeCell(recurrence.getContext(), /*vector=*/4, /*rows=*/4,
+                         /*across=*/16);
+    if (plan.canKeepShared())
+      plans.push_back(plan);
+  }
   return plans;
 }
 
@@ -284,23 +312,6 @@ int64_t TilePlan::getSharedLimit() const {
   return multiprocessorShared / resident - blockShared;
 }
 
-/// A cell in which a lane has `vector` consecutive columns of `rows`
-/// consecutive rows, `across` lanes lie along the columns and the others along
-/// the rows.
-static LayoutAttr makeCell(MLIRContext *context, int64_t vector, int64_t rows,
-                           int64_t across) {
-  SmallVector<int64_t> lanes, registers;
-  for (int64_t col = 1; col < vector; col *= 2)
-    registers.append({0, col});
-  for (int64_t row = 1; row < rows; row *= 2)
-    registers.append({row, 0});
-  for (int64_t lane = 1; lane < across; lane *= 2)
-    lanes.append({0, lane * vector});
-  for (int64_t lane = 1; lane < LayoutAttr::kLanes / across; lane *= 2)
-    lanes.append({lane * rows, 0});
-  return LayoutAttr::get(context, lanes, registers);
-}
-
 bool TilePlan::liesAcross() const {
   RecurrenceOp op = recurrence;
   return llvm::any_of(
@@ -333,6 +344,14 @@ bool TilePlan::chooseCell() {
   }
   cell = chosen;
   return bool(chosen);
+}
+
+bool TilePlan::canKeepShared() const {
+  RecurrenceOp op = recurrence;
+  return op.getAnchoredStates().empty() && !hasLongLoop() &&
+         llvm::none_of(op.getAllAxes(), [&](StringAttr axis) {
+           return getPlace(axis) != AxisPlace::Loop && isPadded(axis);
+         });
 }
 
 void TilePlan::list(std::vector<TilePlan> &plans) const {

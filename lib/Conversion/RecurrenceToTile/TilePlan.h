@@ -47,10 +47,17 @@ public:
   int64_t warps = 1;
   /// Blocks that shall run on one multiprocessor at a time.
   int64_t resident = 1;
+  /// Whether matrices among the states are in shared memory between their uses,
+  /// because there are more of them than a lane has registers for.
+  bool keepsShared = false;
   /// The axis whose columns are cut into parts, or null, and the parts.
   mlir::StringAttr splitAxis;
   int64_t parts = 1;
 
+  /// Whether a state is in shared memory.
+  bool isKeptShared(unsigned state) const {
+    return keepsShared && getState(state).getAxes().size() == 2;
+  }
   AxisPlace getPlace(mlir::StringAttr axis) const {
     return places.lookup(axis);
   }
@@ -115,6 +122,8 @@ private:
   /// lanes along the rows cost every sum over rows an exchange, and values of
   /// rows that are the same in all lanes need no registers of theirs.
   bool chooseCell();
+  /// Whether states can be in shared memory.
+  bool canKeepShared() const;
   /// Appends the plans of these parts.
   void list(std::vector<TilePlan> &plans) const;
 };
