@@ -29,6 +29,8 @@ namespace larc {
 /// The number of registers is estimated too high by one in so many at most.
 static constexpr int64_t kEstimateError = 12;
 
+/// Blocks of more warps than usual shall have so many registers to spare.
+static constexpr int64_t kUsualWarps = 8, kRoom = 8;
 /// Vectors that are the same in all lanes and are carried from token to token
 /// take registers of each lane. Beyond that many, they are loaded when their
 /// token begins.
@@ -534,7 +536,10 @@ struct ConvertRecurrenceToTilePass
       tile::ProgramOp program = TokenProgram(plan).build(op, op.getSymName());
       Resources resources = countResources(program);
       auto [bytes, registers] = getExcess(plan, resources);
-      if (bytes == 0 && registers <= 0) {
+      // Fewer warps have more registers each: one that the estimate is wrong by
+      // shall not spoil what they can do.
+      bool isTight = plan.warps > kUsualWarps && registers > -kRoom;
+      if (bytes == 0 && registers <= 0 && !isTight) {
         op.erase();
         return success();
       }
