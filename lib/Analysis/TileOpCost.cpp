@@ -406,8 +406,8 @@ private:
 CostTable::CostTable() {
   using Model = const GPUModel &;
   add<ProgramOp, RoleOp, ReturnOp, YieldOp, LengthOp, PositionOp, PartOp,
-      SegmentOp, SegmentsOp, WarpOp, AllocOp, AllocPhasesOp, SplatOp, SliceOp>(
-      [](auto, Model, int64_t) { return TileOpCost(); });
+      SegmentOp, SegmentsOp, WarpOp, AllocOp, AllocPhasesOp, SplatOp, SliceOp,
+      ConcatOp>([](auto, Model, int64_t) { return TileOpCost(); });
   add<StageOp>([](auto, Model model, int64_t) {
     return makeAlu(2, 2 * model.aluLatency);
   });

@@ -237,6 +237,7 @@ LogicalResult TileMachine::runOperation(Warp &warp, Operation *op) {
       .Case([&](PickOp pick) { return runPick(warp, pick); })
       .Case([&](ConvertOp convert) { return runConvert(warp, convert); })
       .Case([&](SliceOp slice) { return runSlice(warp, slice); })
+      .Case([&](ConcatOp concat) { return runConcat(warp, concat); })
       .Case([&](MmaOp product) { return runMma(warp, product); })
       .Case([&](MmaRowsOp product) { return runMmaRows(warp, product); })
       .Case([&](WgmmaOp product) { return runWgmma(warp, product); })

@@ -195,6 +195,7 @@ private:
   llvm::LogicalResult runPick(Warp &warp, tile::PickOp op);
   llvm::LogicalResult runConvert(Warp &warp, tile::ConvertOp op);
   llvm::LogicalResult runSlice(Warp &warp, tile::SliceOp op);
+  llvm::LogicalResult runConcat(Warp &warp, tile::ConcatOp op);
 
   // Products (TileMatrixUnit.cpp).
   llvm::LogicalResult runMma(Warp &warp, tile::MmaOp op);

@@ -127,6 +127,27 @@ LogicalResult TileMachine::runSlice(Warp &warp, SliceOp op) {
   return success();
 }
 
+LogicalResult TileMachine::runConcat(Warp &warp, ConcatOp op) {
+  // Cells are numbered row after row.
+  int64_t lines = 1;
+  if (op.getDimension() == Dimension::Cols)
+    lines = op.getType().getRows() / op.getType().getLayout().getCellRows();
+  SmallVector<const Registers *> operands;
+  for (Value operand : op.getOperands())
+    if (!operands.emplace_back(getTile(warp, op, operand)))
+      return failure();
+  Elements elements;
+  for (int64_t line = 0; line < lines; ++line) {
+    for (const Registers *operand : operands) {
+      auto count = static_cast<int64_t>(operand->elements.size()) / lines;
+      auto begin = operand->elements.begin() + line * count;
+      elements.insert(elements.end(), begin, begin + count);
+    }
+  }
+  setTile(warp, op, std::move(elements));
+  return success();
+}
+
 /// The elements of a tile by their places, row after row.
 static Elements placeElements(RegType type, const Geometry &geometry,
                               const Elements &elements) {

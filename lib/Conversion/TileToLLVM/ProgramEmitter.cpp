@@ -618,6 +618,7 @@ LogicalResult ProgramEmitter::emitOperation(Operation *op) {
       .Case<PickOp>([&](auto op) { return emitPick(op), success(); })
       .Case<ConvertOp>([&](auto op) { return emitConvert(op), success(); })
       .Case<SliceOp>([&](auto op) { return emitSlice(op), success(); })
+      .Case<ConcatOp>([&](auto op) { return emitConcat(op), success(); })
       .Case<MmaOp>([&](auto op) { return emitMma(op), success(); })
       .Case<MmaRowsOp>([&](auto op) { return emitMmaRows(op), success(); })
       .Case<WgmmaOp>([&](auto op) { return emitWgmma(op), success(); })

@@ -93,6 +93,7 @@ private:
   mlir::Value extendFloat(mlir::Value value, mlir::Type element);
   void emitConvert(ConvertOp op);
   void emitSlice(SliceOp op);
+  void emitConcat(ConcatOp op);
   mlir::Value combine(CombineKind kind, mlir::Value lhs, mlir::Value rhs);
   mlir::Value getNeutral(CombineKind kind, mlir::Type type);
   /// The value of the lane whose number differs in one bit.

@@ -422,3 +422,21 @@ void ProgramEmitter::emitSlice(SliceOp op) {
   }
   setTile(op.getResult(), registers);
 }
+
+void ProgramEmitter::emitConcat(ConcatOp op) {
+  LayoutAttr layout = op.getType().getLayout();
+  bool alongRows = op.getDimension() == Dimension::Rows;
+  // Cells are numbered row after row.
+  int64_t lines = alongRows ? 1 : op.getType().getRows() / layout.getCellRows();
+  SmallVector<Values> operands;
+  for (Value operand : op.getOperands())
+    operands.push_back(unpack(operand));
+  Values registers;
+  for (int64_t line = 0; line < lines; ++line) {
+    for (ArrayRef<Value> operand : operands) {
+      size_t count = operand.size() / lines;
+      llvm::append_range(registers, operand.slice(line * count, count));
+    }
+  }
+  setTile(op.getResult(), registers);
+}

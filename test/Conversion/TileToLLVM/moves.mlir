@@ -137,3 +137,28 @@ tile.program @rows(
   tile.store %d, %y[%zero, %zero] : !tile.reg<16x16xf32, acc>, !tile.global<16x16xf32>
   tile.return
 }
+
+// Cell after cell of each row of cells, without an instruction: what comes
+// from the right operand's first cell is stored first.
+// CHECK-LABEL: llvm.func @concat(
+tile.program @concat(
+    %x: !tile.global<32x16xf32> {tile.argument = #tile.argument<initial>},
+    %y: !tile.global<32x16xf32> {tile.argument = #tile.argument<final>})
+    warps 1 {
+  %zero = arith.constant 0 : index
+  %a = tile.load %x[%zero, %zero] : !tile.global<32x16xf32> -> !tile.reg<32x16xf32, acc>
+  %l = tile.slice %a[0, 0] : !tile.reg<32x16xf32, acc> -> !tile.reg<32x8xf32, acc>
+  %r = tile.slice %a[0, 8] : !tile.reg<32x16xf32, acc> -> !tile.reg<32x8xf32, acc>
+  // CHECK: %[[L:.*]] = llvm.load %{{.*}} : !llvm.ptr<1> -> vector<2xf32>
+  // CHECK: %[[L0:.*]] = llvm.extractelement %[[L]]
+  // CHECK: llvm.load %{{.*}} : !llvm.ptr<1> -> vector<2xf32>
+  // CHECK: %[[R:.*]] = llvm.load %{{.*}} : !llvm.ptr<1> -> vector<2xf32>
+  // CHECK: %[[R0:.*]] = llvm.extractelement %[[R]]
+  // CHECK: llvm.insertelement %[[R0]]
+  // CHECK: llvm.store
+  // CHECK: llvm.store
+  // CHECK: llvm.insertelement %[[L0]]
+  %b = tile.concat %r, %l along cols : !tile.reg<32x8xf32, acc>, !tile.reg<32x8xf32, acc>
+  tile.store %b, %y[%zero, %zero] : !tile.reg<32x16xf32, acc>, !tile.global<32x16xf32>
+  tile.return
+}

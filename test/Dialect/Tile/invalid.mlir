@@ -465,6 +465,30 @@ tile.program @slice_end() warps 4 {
 
 // -----
 
+func.func @concat_type(%x: !tile.reg<16x8xf32, acc>, %y: !tile.reg<16x8xbf16, acc>) {
+  // expected-error @below {{expected the same element type and layout, found '!tile.reg<16x8xf32, acc>' and '!tile.reg<16x8xbf16, acc>'}}
+  %z = tile.concat %x, %y along cols : !tile.reg<16x8xf32, acc>, !tile.reg<16x8xbf16, acc>
+  return
+}
+
+// -----
+
+func.func @concat_rows(%x: !tile.reg<16x8xf32, acc>, %y: !tile.reg<32x8xf32, acc>) {
+  // expected-error @below {{expected the same number of rows, found '!tile.reg<16x8xf32, acc>' and '!tile.reg<32x8xf32, acc>'}}
+  %z = tile.concat %x, %y along cols : !tile.reg<16x8xf32, acc>, !tile.reg<32x8xf32, acc>
+  return
+}
+
+// -----
+
+func.func @concat_cols(%x: !tile.reg<16x8xf32, acc>, %y: !tile.reg<16x16xf32, acc>) {
+  // expected-error @below {{expected the same number of cols, found '!tile.reg<16x8xf32, acc>' and '!tile.reg<16x16xf32, acc>'}}
+  %z = tile.concat %x, %y along rows : !tile.reg<16x8xf32, acc>, !tile.reg<16x16xf32, acc>
+  return
+}
+
+// -----
+
 tile.program @role_warps() warps 4 {
   // expected-error @below {{expected warps of the program's 4, found 2 to 5}}
   tile.role first 2 warps 4 {

@@ -71,6 +71,9 @@ tile.program @registers() warps 1 {
   %blocks = tile.scan sum %masked along cols block 8 : !tile.reg<16x64xf32, acc>
   // CHECK: tile.scan max %{{.*}} along rows backward exclusive block 16 : {{.*}}<16x64xf32, acc>
   %column = tile.scan max %masked along rows backward exclusive block 16 : !tile.reg<16x64xf32, acc>
+  // CHECK: tile.concat %{{.*}}, %{{.*}} along cols : {{.*}}<16x64xf32, acc>, {{.*}}<16x8xf32, acc>
+  %narrow = tile.slice %suffix[0, 8] : !tile.reg<16x64xf32, acc> -> !tile.reg<16x8xf32, acc>
+  %wide = tile.concat %suffix, %narrow along cols : !tile.reg<16x64xf32, acc>, !tile.reg<16x8xf32, acc>
   // CHECK: tile.slice %{{.*}}[0, 32] : {{.*}}<16x64xf32, acc> -> {{.*}}<16x32xf32, acc>
   %half = tile.slice %suffix[0, 32] : !tile.reg<16x64xf32, acc> -> !tile.reg<16x32xf32, acc>
   // CHECK: tile.convert %{{.*}} : {{.*}}<16x32xf32, acc> -> {{.*}}<16x32xbf16, lhs>

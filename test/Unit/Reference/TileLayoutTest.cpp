@@ -248,4 +248,46 @@ TEST_F(TileLayoutTest, Slices) {
   }
 }
 
+TEST_F(TileLayoutTest, Concatenations) {
+  LayoutAttr layouts[] = {LayoutAttr::getAcc(&context),
+                          LayoutAttr::getLhs(&context),
+                          LayoutAttr::getBlocked(&context, 4, 8, 2)};
+  for (LayoutAttr layout : layouts) {
+    for (bool alongRows : {false, true}) {
+      RegType whole = getTile(layout, 3, 3);
+      RegType first = getTile(layout, alongRows ? 1 : 3, alongRows ? 3 : 1);
+      RegType rest = getTile(layout, alongRows ? 2 : 3, alongRows ? 3 : 2);
+      std::string row = std::to_string(alongRows ? layout.getCellRows() : 0);
+      std::string col = std::to_string(alongRows ? 0 : layout.getCellCols());
+      std::vector<TileMatrix> matrices = {
+          countMatrix(whole.getRows(), whole.getCols()),
+          zeroMatrix(whole.getRows(), whole.getCols())};
+      auto getType = [](RegType type) {
+        return "!tile.global<" + std::to_string(type.getRows()) + "x" +
+               std::to_string(type.getCols()) + "xf32>";
+      };
+      // In the other order.
+      run(matrices, 1,
+          "%y = " + load("%a", getType(whole), whole) +
+              "%f = tile.slice %y[0, 0] : " + print(whole) + " -> " +
+              print(first) + "\n%r = tile.slice %y[" + row + ", " + col +
+              "] : " + print(whole) + " -> " + print(rest) +
+              "\n%x = tile.concat %r, %f along " +
+              (alongRows ? "rows" : "cols") + " : " + print(rest) + ", " +
+              print(first) + "\n" + store("%b", getType(whole), whole));
+      for (int64_t i = 0; i < whole.getRows(); ++i) {
+        for (int64_t j = 0; j < whole.getCols(); ++j) {
+          int64_t fromRow = i, fromCol = j;
+          if (alongRows)
+            fromRow = (i + layout.getCellRows()) % whole.getRows();
+          else
+            fromCol = (j + layout.getCellCols()) % whole.getCols();
+          ASSERT_EQ(matrices[1].at(i, j), matrices[0].at(fromRow, fromCol))
+              << print(whole) << " " << i << " " << j;
+        }
+      }
+    }
+  }
+}
+
 } // namespace

@@ -509,3 +509,44 @@ LogicalResult SliceOp::verify() {
     return emitOpError("the slice is not within ") << from;
   return success();
 }
+
+LogicalResult ConcatOp::inferReturnTypes(MLIRContext *context,
+                                         std::optional<Location>,
+                                         Adaptor adaptor,
+                                         SmallVectorImpl<Type> &types) {
+  int64_t extent = 0;
+  RegType first;
+  for (Value operand : adaptor.getOperands()) {
+    auto type = dyn_cast<RegType>(operand.getType());
+    if (!type)
+      return failure();
+    if (!first)
+      first = type;
+    extent += getExtent(type, adaptor.getDimension());
+  }
+  if (!first)
+    return failure();
+  bool alongRows = adaptor.getDimension() == Dimension::Rows;
+  types.push_back(RegType::get(context, alongRows ? extent : first.getRows(),
+                               alongRows ? first.getCols() : extent,
+                               first.getElementType(), first.getLayout()));
+  return success();
+}
+
+LogicalResult ConcatOp::verify() {
+  Dimension across =
+      getDimension() == Dimension::Rows ? Dimension::Cols : Dimension::Rows;
+  auto first = cast<RegType>(getOperands().front().getType());
+  for (Value operand : getOperands().drop_front()) {
+    auto type = cast<RegType>(operand.getType());
+    if (type.getLayout() != first.getLayout() ||
+        type.getElementType() != first.getElementType())
+      return emitOpError("expected the same element type and layout, found ")
+             << first << " and " << type;
+    if (getExtent(type, across) != getExtent(first, across))
+      return emitOpError("expected the same number of ")
+             << stringifyDimension(across) << ", found " << first << " and "
+             << type;
+  }
+  return success();
+}

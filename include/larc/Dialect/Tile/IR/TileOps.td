@@ -523,6 +523,24 @@ def Tile_SliceOp : Tile_Op<"slice", [Pure]> {
   let hasVerifier = 1;
 }
 
+def Tile_ConcatOp : Tile_Op<"concat", [Pure, InferTypeOpAdaptor]> {
+  let summary = "tiles side by side, or one below the other";
+  let description = [{
+    With `along cols` the columns of the operands follow each other in the order of the operands. All have one element type,
+    one layout, and the same number of rows. Lanes keep what they hold.
+
+    Example:
+
+    ```mlir
+    %x = tile.concat %a, %b along cols : !tile.reg<16x8xf32, acc>, !tile.reg<16x24xf32, acc>
+    ```
+  }];
+  let arguments = (ins Variadic<Tile_RegType>:$operands, Tile_Dimension:$dimension);
+  let results = (outs Tile_RegType:$result);
+  let assemblyFormat = "$operands `along` $dimension attr-dict `:` type($operands)";
+  let hasVerifier = 1;
+}
+
 include "larc/Dialect/Tile/IR/TileMatrixOps.td"
 
 #endif // LARC_DIALECT_TILE_IR_TILEOPS_TD
