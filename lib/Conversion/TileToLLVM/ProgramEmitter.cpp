@@ -418,13 +418,18 @@ LogicalResult ProgramEmitter::emitFor(scf::ForOp loop) {
   if (lowered.getNumResults() == 0) // It has a terminator already.
     builder.setInsertionPoint(lowered.getBody()->getTerminator());
   Value outerLane = lane;
-  if (isa<RoleOp>(loop->getParentOp()))
+  bool ofRole = isa<RoleOp>(loop->getParentOp());
+  if (ofRole)
     lane = arith::AndIOp::create(builder, loc, readThread(), index(31));
   LogicalResult result = emitBlock(*loop.getBody());
   lane = outerLane;
   if (failed(result))
     return failure();
   bind(loop.getResults(), lowered.getResults());
+  if (ofRole) {
+    builder.setInsertionPointAfter(lowered);
+    lane = arith::AndIOp::create(builder, loc, readThread(), index(31));
+  }
   return success();
 }
 
@@ -462,7 +467,7 @@ LogicalResult ProgramEmitter::emitIf(scf::IfOp branch) {
 }
 
 /// Read anew: what addresses are made of is else kept in registers around the
-/// loops that use them.
+/// loops that use them, or between which others stand.
 Value ProgramEmitter::readThread() {
   Value number =
       assembly("mov.u32 $0, %tid.x;", "=r", {}, builder.getI32Type()).front();
@@ -517,7 +522,9 @@ LogicalResult ProgramEmitter::emitRole(RoleOp role) {
   int64_t outerWarps = std::exchange(numWarps, count);
   firstThread = 32 * first;
   bool outerRole = std::exchange(inRole, true);
+  Value outerLane = lane;
   LogicalResult result = emitBlock(role.getBody().front());
+  lane = outerLane;
   warp = outerWarp;
   thread = outerThread;
   firstThread = 0;
