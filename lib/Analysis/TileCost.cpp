@@ -67,12 +67,30 @@ static double getChunksPerIteration(scf::ForOp loop, int64_t tokensPerChunk) {
   return double(*step);
 }
 
-static std::optional<double> getTripCount(scf::ForOp loop) {
-  std::optional<int64_t> step = getConstant(loop.getStep());
+/// What `value` is for the first warp of the first of so many segments.
+static std::optional<int64_t> getInFirst(Value value, int64_t segments) {
+  if (std::optional<int64_t> constant = getConstant(value))
+    return constant;
+  Operation *op = value.getDefiningOp();
+  if (isa_and_nonnull<SegmentsOp>(op))
+    return segments;
+  if (isa_and_nonnull<SegmentOp, WarpOp>(op))
+    return 0;
+  if (!isa_and_nonnull<arith::AddIOp, arith::MulIOp>(op))
+    return std::nullopt;
+  std::optional<int64_t> lhs = getInFirst(op->getOperand(0), segments);
+  std::optional<int64_t> rhs = getInFirst(op->getOperand(1), segments);
+  if (!lhs || !rhs)
+    return std::nullopt;
+  return isa<arith::AddIOp>(op) ? *lhs + *rhs : *lhs * *rhs;
+}
+
+static std::optional<double> getTripCount(scf::ForOp loop, int64_t segments) {
+  std::optional<int64_t> step = getInFirst(loop.getStep(), segments);
   if (!step || *step <= 0)
     return std::nullopt;
-  std::optional<int64_t> lower = getConstant(loop.getLowerBound());
-  std::optional<int64_t> upper = getConstant(loop.getUpperBound());
+  std::optional<int64_t> lower = getInFirst(loop.getLowerBound(), segments);
+  std::optional<int64_t> upper = getInFirst(loop.getUpperBound(), segments);
   // Or from a number to so much more.
   if (auto sum = loop.getUpperBound().getDefiningOp<arith::AddIOp>();
       sum && sum.getLhs() == loop.getLowerBound()) {
@@ -247,7 +265,7 @@ void WarpTimer::followFor(scf::ForOp loop) {
     ready[argument] = ready[result] = ready.lookup(initial);
   if (isTokenLoop(loop) && !inTokens)
     return followTokens(loop);
-  double trips = getTripCount(loop).value_or(measure->otherIterations);
+  double trips = getTripCount(loop, measure->segments).value_or(1);
   if (trips == 0)
     return;
   double outer = times;

@@ -137,8 +137,7 @@ TilePrediction larc::predictTiles(tile::ProgramOp original,
   TileMeasure measure;
   measure.tokensPerChunk = call.tokensPerChunk;
   measure.resident = int64_t(resident);
-  // The last segment composes all before it.
-  measure.otherIterations = double(segments - 1);
+  measure.segments = segments;
   measure.exactPath = true;
   TileProgramCost exact = measureTiles(program, model, measure);
   result.exactCycles = getLimit(exact, resident, result.role).first;

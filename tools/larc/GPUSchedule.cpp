@@ -11,6 +11,7 @@
 #include "larc/Dialect/Tile/IR/Tile.h"
 #include "larc/Support/Error.h"
 
+#include <algorithm>
 #include <cmath>
 
 using namespace larc;
@@ -167,15 +168,22 @@ void GPUExplainer::explainProgram(const CudaFormLaunch &launch,
                                   tile::ProgramOp program,
                                   const TilePrediction &prediction,
                                   llvm::StringRef unit) {
-  line(2, (launch.onlyIfCut ? "where sequences are cut, first a thread block "
-                              "for each segment"
-                            : "a thread block for each sequence and head") +
+  // What goes through no tokens puts together what others have summed up.
+  bool composes = launch.onlyIfCut && prediction.cycles == 0;
+  line(2, (composes ? "then one that composes what segments do to states"
+           : launch.onlyIfCut ? "where sequences are cut, first a thread block "
+                                "for each segment"
+                              : "a thread block for each sequence and head") +
               (launch.parts > 1
                    ? ", and each of " + formatCount(launch.parts, "part") +
                          " of the columns of its states"
                    : std::string()) +
               ": " + formatCount(launch.warps, "warp") + ", " +
-              std::to_string(launch.sharedBytes) + " bytes of shared memory");
+              (composes ? formatCycles(prediction.cost.outsideCycles)
+                        : std::to_string(launch.sharedBytes) +
+                              " bytes of shared memory"));
+  if (composes)
+    return;
   if (program.getResident() > 1)
     line(2, formatCount(int64_t(program.getResident()), "block") +
                 " share a multiprocessor: one computes while another waits "
@@ -256,7 +264,9 @@ void GPUExplainer::explainForm(larc_form form) {
       predictForm(made, *schedule->programs, model, call);
   llvm::StringRef unit = made.chunkSize ? "chunk" : "token";
   // The kernel that always runs comes first here.
-  for (const CudaFormLaunch &launch : llvm::reverse(made.launches))
+  std::vector<CudaFormLaunch> launches = made.launches;
+  std::rotate(launches.begin(), launches.end() - 1, launches.end());
+  for (const CudaFormLaunch &launch : launches)
     for (const CudaPrediction::Kernel &kernel : prediction.kernels)
       if (kernel.name == launch.kernel)
         explainProgram(

@@ -41,9 +41,9 @@ struct TileMeasure {
   /// Of an iteration of the loop over tokens, of which a warp may do several at
   /// a time or leave some to others; 1 where there are no chunks.
   int64_t tokensPerChunk = 1;
-  /// Of loops whose number of iterations is known neither now nor from the
-  /// number of tokens, such as those over segments.
-  double otherIterations = 1;
+  /// Of each sequence. Loops whose number of iterations does not follow from
+  /// them or from the tokens have one.
+  int64_t segments = 1;
   /// Branches count that are taken where the data do not allow the fast ones:
   /// of two, the one that takes longer. Else it is the first.
   bool exactPath = false;

@@ -61,7 +61,8 @@ struct ChunkTileOptions {
   /// Whether products are Hopper's `tile.wgmma`, else `tile.mma`.
   bool wgmma = true;
   /// Whether sequences may be divided into segments: then a program
-  /// `NAME_segments` comes before the other, and both are segmented.
+  /// `NAME_segments` and one `NAME_compose` come before the other, and all are
+  /// segmented.
   bool segments = false;
   /// Of a lane of the warps that prepare; 0: as many as they usually need.
   int64_t factorRegisters = 0;

@@ -251,8 +251,8 @@ def ConvertChunkToTile : Pass<"convert-chunk-to-tile", "::mlir::ModuleOp"> {
     Products over decays that are exponentials are made of sums where a bound over the chunk's gates, which the warps vote on,
     proves that safe; else of the factors themselves, in aligned blocks of 1, 2, 4, ... tokens.
 
-    With `segments`, a second program `@NAME_segments` computes what each segment of a sequence does to a state of
-    zeros, and the program of a segment composes what those before it did.
+    With `segments`, a program `@NAME_segments` computes what each segment of a sequence does to a state of
+    zeros, and a program `@NAME_compose` makes the states at the starts of segments of that, from which the third begins.
 
     What does not have this form is an error: states that are read otherwise than by a contraction over one axis, transitions that
     are not diagonal, and what needs more registers or shared memory than there are.

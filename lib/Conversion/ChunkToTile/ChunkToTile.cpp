@@ -56,8 +56,12 @@ public:
   /// Makes the program before the operation `before`: that of a segment, or of
   /// what it does to states alone.
   LogicalResult build(Operation *before, StringRef name, bool summary = false);
+  /// Makes the program of what segments before others do to states.
+  void buildComposition(Operation *before, StringRef name);
 
 private:
+  tile::ProgramOp makeProgram(Operation *before, StringRef name, int64_t warps,
+                              ArgumentNumbers &numbers);
   void addArguments(ArgumentNumbers &numbers);
   TokenRange getTokens(SegmentRange *segment);
   tile::RoleOp makeRole(int64_t first, int64_t count, int64_t registers);
@@ -174,21 +178,38 @@ tile::RoleOp ScanProgram::makeRole(int64_t first, int64_t count,
   return role;
 }
 
-LogicalResult ScanProgram::build(Operation *before, StringRef name,
-                                 bool summary) {
+/// An empty one, whose body is where to go on.
+tile::ProgramOp ScanProgram::makeProgram(Operation *before, StringRef name,
+                                         int64_t warps,
+                                         ArgumentNumbers &numbers) {
   builder.setInsertionPoint(before);
-  ArgumentNumbers numbers;
   addArguments(numbers);
-  int64_t firstState = ScanPlan::kCopyWarps + plan.factorWarps;
   auto program = tile::ProgramOp::create(
       builder, loc, builder.getStringAttr(name),
       TypeAttr::get(builder.getFunctionType(types, {})),
-      builder.getI64IntegerAttr(firstState + ScanPlan::kStateWarps),
-      builder.getI64IntegerAttr(1), builder.getI64IntegerAttr(1),
-      builder.getArrayAttr(attributes), ArrayAttr());
-  Block *body = builder.createBlock(&program.getBody(), {}, types,
-                                    SmallVector<Location>(types.size(), loc));
-  builder.setInsertionPointToStart(body);
+      builder.getI64IntegerAttr(warps), builder.getI64IntegerAttr(1),
+      builder.getI64IntegerAttr(1), builder.getArrayAttr(attributes),
+      ArrayAttr());
+  builder.createBlock(&program.getBody(), {}, types,
+                      SmallVector<Location>(types.size(), loc));
+  return program;
+}
+
+void ScanProgram::buildComposition(Operation *before, StringRef name) {
+  ArgumentNumbers numbers;
+  tile::ProgramOp program = makeProgram(before, name, kComposingWarps, numbers);
+  auto end = tile::ReturnOp::create(builder, loc);
+  emitComposition(plan, OpBuilder(end),
+                  program.getBody().getArgument(numbers.scratch));
+}
+
+LogicalResult ScanProgram::build(Operation *before, StringRef name,
+                                 bool summary) {
+  int64_t firstState = ScanPlan::kCopyWarps + plan.factorWarps;
+  ArgumentNumbers numbers;
+  tile::ProgramOp program =
+      makeProgram(before, name, firstState + ScanPlan::kStateWarps, numbers);
+  Block *body = &program.getBody().front();
   SegmentRange range;
   range.isSummary = summary;
   SegmentRange *segment = plan.options.segments ? &range : nullptr;
@@ -294,9 +315,12 @@ struct ConvertChunkToTilePass
     if (failed(plan))
       return failure();
     std::string name = definition.getSymName().str();
-    if (segments && failed(ScanProgram(*plan).build(scan, name + "_segments",
-                                                    /*summary=*/true)))
-      return failure();
+    if (segments) {
+      if (failed(ScanProgram(*plan).build(scan, name + "_segments",
+                                          /*summary=*/true)))
+        return failure();
+      ScanProgram(*plan).buildComposition(scan, name + "_compose");
+    }
     if (failed(ScanProgram(*plan).build(scan, name)))
       return failure();
     scan.erase();

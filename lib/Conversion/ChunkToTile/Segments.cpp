@@ -9,13 +9,15 @@
 // Where there are fewer sequences and heads than multiprocessors, sequences are
 // divided. A first program finds out what each segment but the last does to a
 // state of zeros, and what its decays multiply a state by; both together are
-// the segment's transition, whatever the state. The program of a segment then
-// composes the transitions of those before it, and goes on as for a sequence.
+// the segment's transition, whatever the state. A second program composes them
+// (see Composition.cpp). The third, that of a segment, then begins with the
+// state that those before it lead to, and goes on as for a sequence.
 //
 // What a segment leaves is a record in memory between the programs: for each
 // state the rows of the matrix, a row with the decay of each column, a row with
 // that of each row. Record i is of segment i - 1; record 0 is the initial
-// state, which another block may overwrite while it is still needed.
+// state, which another block may overwrite while it is still needed. After the
+// second program, record i is the state at the start of segment i.
 //
 //===----------------------------------------------------------------------===//
 
@@ -30,20 +32,20 @@ using tile::RegType;
 /// Rows of a state's decays, after those of the state.
 static constexpr int64_t kDecayRows = 2;
 
-static int64_t getStateRows(const ScanPlan &plan, const StateForm &state) {
+int64_t larc::getRecordRows(const ScanPlan &plan, const StateForm &state) {
   return plan.getPadded(state.rows) + kDecayRows;
 }
 
 int64_t larc::getRecordRows(const ScanPlan &plan) {
   int64_t rows = 0;
   for (const StateForm &state : plan.states)
-    rows += getStateRows(plan, state);
+    rows += getRecordRows(plan, state);
   return rows;
 }
 
 Value StateRole::getRecord(Value number, unsigned state, int64_t row) {
   for (unsigned i = 0; i < state; ++i)
-    row += getStateRows(plan, plan.states[i]);
+    row += getRecordRows(plan, plan.states[i]);
   return add(multiply(number, getRecordRows(plan)), index(row));
 }
 
@@ -83,7 +85,7 @@ void StateRole::emitSummaryChunk(ValueRange carried,
 }
 
 /// Of the program that sums up: zeros, but the initial state in the block of
-/// the last segment, which only hands it on. Of the other: what the segments
+/// the last segment, which only hands it on. Of the last: what the segments
 /// before made of the initial state.
 Value StateRole::loadFirst(const StateForm &state, unsigned number) {
   RegType type =
@@ -99,39 +101,14 @@ Value StateRole::loadFirst(const StateForm &state, unsigned number) {
   Value initial = loadState(state, number);
   scf::YieldOp::create(builder, loc, initial);
   builder.setInsertionPointToStart(branch.elseBlock());
-  Value composed = isSummary() ? splat(0, type) : loadComposed(state, number);
-  scf::YieldOp::create(builder, loc, composed);
+  Value otherwise =
+      isSummary() ? splat(0, type)
+                  : load(arguments[argumentNumbers.scratch],
+                         add(getRecord(segment->number, number, 0),
+                             getFirstChannel(state.rows)),
+                         index(0), type);
+  scf::YieldOp::create(builder, loc, otherwise);
   return branch.getResult(0);
-}
-
-Value StateRole::loadComposed(const StateForm &state, unsigned number) {
-  Value memory = arguments[argumentNumbers.scratch];
-  Value first = getFirstChannel(state.rows);
-  RegType type =
-      getTileType(ScanPlan::kRows, plan.getPadded(state.cols), getF32(), acc());
-  auto loadMatrix = [&](Value record) {
-    return load(memory, add(getRecord(record, number, 0), first), index(0),
-                type);
-  };
-  Value one = index(1);
-  auto loop = scf::ForOp::create(builder, loc, one, add(segment->number, one),
-                                 one, loadMatrix(index(0)));
-  OpBuilder::InsertionGuard guard(builder);
-  builder.setInsertionPointToStart(loop.getBody());
-  Value record = loop.getInductionVar();
-  int64_t rows = plan.getPadded(state.rows);
-  StateDecay has = makeOnes(state);
-  Value tile = loop.getRegionIterArg(0);
-  if (has.cols)
-    tile = product(tile, load(memory, getRecord(record, number, rows), index(0),
-                              cast<RegType>(has.cols.getType())));
-  if (has.rows)
-    tile = product(tile, load(memory, getRecord(record, number, rows + 1),
-                              first, cast<RegType>(has.rows.getType()),
-                              /*transposed=*/true));
-  tile = sum(tile, loadMatrix(record));
-  scf::YieldOp::create(builder, loc, tile);
-  return loop.getResult(0);
 }
 
 void StateRole::storeRecord(unsigned number, Value tile,

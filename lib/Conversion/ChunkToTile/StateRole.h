@@ -26,8 +26,17 @@ struct SegmentRange {
   bool isSummary = false;
 };
 
-/// The rows of what a segment leaves in memory for those after it.
+/// The rows of what a segment leaves in memory for those after it: of one
+/// state, of all.
+int64_t getRecordRows(const ScanPlan &plan, const StateForm &state);
 int64_t getRecordRows(const ScanPlan &plan);
+
+/// Warps of the program that composes records.
+constexpr int64_t kComposingWarps = 8;
+
+/// What that program does; `memory` has the records.
+void emitComposition(const ScanPlan &plan, mlir::OpBuilder builder,
+                     mlir::Value memory);
 
 /// The second role: holds the states, computes what depends on them, and
 /// writes outputs.
@@ -98,7 +107,6 @@ private:
 
   // Segments.
   mlir::Value loadFirst(const StateForm &state, unsigned number);
-  mlir::Value loadComposed(const StateForm &state, unsigned number);
   mlir::Value getRecord(mlir::Value segmentNumber, unsigned state, int64_t row);
   StateDecay makeOnes(const StateForm &state);
   void storeRecord(unsigned number, mlir::Value tile, const StateDecay &decay);

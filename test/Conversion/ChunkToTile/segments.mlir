@@ -17,7 +17,8 @@
 // CHECK:       %[[END:.+]] = arith.minui %[[TO]], %[[LENGTH]]
 // CHECK:       %[[IS_LAST:.+]] = arith.cmpi eq, %[[SEGMENT]], %[[LAST]]
 // CHECK:       arith.select %[[IS_LAST]], %[[FROM]], %[[END]]
-// CHECK:       tile.role first 0 warps 8
+// CHECK:       tile.role first 0 warps 4
+// CHECK:       tile.role first 4 warps 4
 // CHECK:       tile.role first 8 warps 8
 // CHECK:         %[[HANDS_ON:.+]] = arith.cmpi eq, %[[SEGMENT]], %[[LAST]]
 // CHECK:         %[[FIRST:.+]] = scf.if %[[HANDS_ON]] -> (!tile.reg<16x64xf32, acc>)
@@ -30,7 +31,34 @@
 // CHECK:         tile.store %[[RESULT]]#0, %[[R]][
 // CHECK:         tile.store %[[RESULT]]#1, %[[R]][
 
-// The second composes what the segments before its own have done.
+// The second composes the records, of which it loads many before it uses the
+// first. Blocks divide the rows of a head's state, two of which a warp has.
+// CHECK-LABEL: tile.program @gated_compose(
+// CHECK-SAME:    %[[R:[^:]+]]: !tile.global<66x128xf32> {tile.argument = #tile.argument<scratch>}) warps 8 {
+// CHECK-DAG:   %[[SEGMENT:.+]] = tile.segment{{$}}
+// CHECK-DAG:   %[[COUNT:.+]] = tile.segments
+// CHECK:       %[[END:.+]] = arith.muli %[[COUNT]], %c66
+// CHECK:       %[[WARP:.+]] = tile.warp
+// CHECK:       %[[OTHERS:.+]] = arith.muli %[[WARP]], %[[COUNT]]
+// CHECK:       %[[NUMBER:.+]] = arith.addi %[[OTHERS]], %[[SEGMENT]]
+// CHECK:       %[[FIRST:.+]] = arith.muli %[[NUMBER]], %c2
+// CHECK:       %[[STEP:.+]] = arith.muli %[[COUNT]], %c16
+// CHECK:       scf.for %[[ROW:.+]] = %[[FIRST]] to %c16{{.*}} step %[[STEP]] {
+// CHECK:         %[[INITIAL:.+]] = tile.load %[[R]][%[[ROW]],
+// CHECK:         scf.for %[[RECORD:.+]] = %c1{{.*}} to %[[COUNT]] step %c16{{.*}} iter_args(%[[S:.+]] = %[[INITIAL]])
+// CHECK:           %[[AT:.+]] = arith.muli %[[RECORD]], %c66
+// CHECK:           %[[PLACE:.+]] = arith.addi %[[AT]], %[[ROW]]
+// CHECK:           %[[ADDED:.+]] = tile.load %[[R]][%[[PLACE]], {{.+}} below %[[END]] : {{.+}} -> <2x64xf32,
+// CHECK:           %[[DECAY:.+]] = tile.load %[[R]]{{.+}} below %[[END]] : {{.+}} -> <1x64xf32,
+// CHECK-NOT:       tile.map
+// CHECK-COUNT-30:  tile.load
+// CHECK:           %[[NEXT:.+]] = tile.map ({{.+}} = %[[ADDED]], {{.+}} = %[[S]], {{.+}} = %[[DECAY]])
+// CHECK-NEXT:        arith.mulf
+// CHECK-NEXT:        arith.addf
+// CHECK:           tile.store %[[NEXT]], %[[R]][{{.+}} below %[[END]]
+// CHECK:           tile.map ({{.+}}, {{.+}} = %[[NEXT]],
+
+// The third begins with what the segments before its own have led to.
 // CHECK-LABEL: tile.program @gated(
 // CHECK-SAME:    %[[O:[^:]+]]: !tile.global<?x16xbf16> {tile.argument = #tile.argument<output>}
 // CHECK-SAME:    %[[I:[^:]+]]: !tile.global<16x16xf32> {tile.argument = #tile.argument<initial>}
@@ -40,13 +68,9 @@
 // CHECK:         scf.if
 // CHECK:           tile.load %[[I]][
 // CHECK:         } else {
-// CHECK:           %[[FIRST:.+]] = tile.load %[[R]][
-// CHECK:           scf.for %[[BEFORE:.+]] = {{.+}} iter_args(%[[S:.+]] = %[[FIRST]])
-// CHECK:             %[[DECAY:.+]] = tile.load %[[R]][{{.+}} -> <1x64xf32, cols acc>
-// CHECK:             %[[KEPT:.+]] = tile.map ({{.+}} = %[[S]], {{.+}} = %[[DECAY]])
-// CHECK:             %[[WRITTEN:.+]] = tile.load %[[R]][
-// CHECK:             tile.map ({{.+}} = %[[KEPT]], {{.+}} = %[[WRITTEN]])
-// CHECK-NEXT:          arith.addf
+// CHECK:           arith.muli %[[SEGMENT]], %c66
+// CHECK:           tile.load %[[R]][
+// CHECK-NEXT:      scf.yield
 // CHECK:         tile.store %{{.+}}, %[[O]][
 larc.recurrence @gated(%q[K], %k[K], %v[V], %g[K]: gate) state(%S[K, V])
     -> (o[V]) dims(K = 16, V = 16) {

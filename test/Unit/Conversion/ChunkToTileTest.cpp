@@ -280,6 +280,24 @@ TEST_F(ChunkToTileTest, Segments) {
   check(load("gsa"), {{"K", 64}, {"V", 128}, {"M", 64}}, given);
 }
 
+/// More segments than are composed at once, and than there are chunks: the
+/// last ones are empty.
+TEST_F(ChunkToTileTest, ManySegments) {
+  Case given;
+  given.segments = 19;
+  given.chunk = 16;
+  for (int64_t tokens : {0, 5, 200, 305}) {
+    SCOPED_TRACE(tokens);
+    given.tokens = tokens;
+    given.initialStates = tokens != 200;
+    check(load("gla"), {{"K", 128}, {"V", 128}}, given);
+  }
+  // Decays along both axes, of states that fill no tile.
+  check(load("outer_gate"), {{"K", 48}, {"V", 100}}, given);
+  given.segments = 2;
+  check(load("hgrn2"), {{"K", 24}, {"V", 72}}, given);
+}
+
 TEST_F(ChunkToTileTest, Lengths) {
   for (int64_t tokens : {0, 1, 2, 15, 16, 17, 31, 32, 33, 64, 65, 127}) {
     SCOPED_TRACE(tokens);
