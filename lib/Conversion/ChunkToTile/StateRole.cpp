@@ -198,55 +198,76 @@ Value StateRole::choose(Value condition, llvm::function_ref<Value()> body,
   return branch.getResult(0);
 }
 
-Value StateRole::exactMix(MixOp op, Value scores) {
-  Value total = splat(0, getTileType(true, true));
-  Value zeros = total;
+/// Level after level, by columns of 8 readers: few registers are live besides
+/// those of the sums.
+Value StateRole::exactMix(MixOp op, Value scores, Value init) {
+  constexpr int64_t step = 8;
   MLIRContext *context = builder.getContext();
-  RegType rhs = getTileType(plan.chunk, plan.chunk, getMatrixType(),
+  RegType lhs = getTileType(ScanPlan::kRows, plan.chunk, getMatrixType(),
+                            LayoutAttr::getLhs(context));
+  RegType rhs = getTileType(plan.chunk, step, getMatrixType(),
                             LayoutAttr::getRhs(context));
-  Value all = load(scores, index(0), index(0), rhs, /*transposed=*/true);
+  RegType block = getTileType(ScanPlan::kRows, step, getF32(), acc());
+  auto slice = [&](Value tile, int64_t col) -> Value {
+    return tile::SliceOp::create(builder, loc, block, tile, 0, col);
+  };
   Value sources = numbers(Dimension::Rows, rhs, Value());
-  Value readers = numbers(Dimension::Cols, rhs, Value());
+  Value zeros = splat(0, block);
+  SmallVector<Value> totals;
+  for (int64_t col = 0; col < plan.chunk; col += step)
+    totals.push_back(init ? slice(expand(init, true, true), col) : zeros);
   for (int64_t half = 1, level = 0; half < plan.chunk; half *= 2, ++level) {
     forget();
     Value factors = evaluateFactors(plan.mixDecays.at(op));
     Value scaled = product(expand(evaluate(op.getValues()), true, true),
                            scanHalf(factors, half, true, false));
-    Value left = convert(scaled, getTileType(ScanPlan::kRows, plan.chunk,
-                                             getMatrixType(),
-                                             LayoutAttr::getLhs(context)));
-    Value right = mapTo(
-        getMatrixType(), {all, sources, readers},
-        [&](OpBuilder &inner, ValueRange args) -> Value {
-          Value bits = arith::XOrIOp::create(inner, loc, args[1], args[2]);
-          Value zero = arith::ConstantFloatOp::create(
-              inner, loc, getMatrixType(),
-              llvm::APFloat(llvm::APFloat::BFloat(), "0.0"));
-          return arith::SelectOp::create(
-              inner, loc, differInHalf(inner, loc, bits, level), args[0], zero);
-        });
-    Value part = tile::MmaOp::create(builder, loc, left, right, zeros);
-    total = sum(total, product(part, scanHalf(factors, half, false, false)));
+    Value left = convert(scaled, lhs);
+    forget();
+    factors = evaluateFactors(plan.mixDecays.at(op));
+    Value after = expand(scanHalf(factors, half, false, false), true, true);
+    for (auto [number, total] : llvm::enumerate(totals)) {
+      int64_t col = static_cast<int64_t>(number) * step;
+      // Blocks whose readers are all in the earlier half.
+      if (half >= step && (col / half) % 2 == 0)
+        continue;
+      Value all = load(scores, index(col), index(0), rhs, /*transposed=*/true);
+      Value readers = numbers(Dimension::Cols, rhs, index(col));
+      Value right =
+          mapTo(getMatrixType(), {all, sources, readers},
+                [&](OpBuilder &inner, ValueRange args) -> Value {
+                  Value bits =
+                      arith::XOrIOp::create(inner, loc, args[1], args[2]);
+                  Value zero = arith::ConstantFloatOp::create(
+                      inner, loc, getMatrixType(),
+                      llvm::APFloat(llvm::APFloat::BFloat(), "0.0"));
+                  return arith::SelectOp::create(
+                      inner, loc, differInHalf(inner, loc, bits, level),
+                      args[0], zero);
+                });
+      Value part = tile::MmaOp::create(builder, loc, left, right, zeros);
+      total = sum(total, product(part, slice(after, col)));
+    }
   }
-  return total;
+  return tile::ConcatOp::create(builder, loc, totals, Dimension::Cols);
 }
 
 Value StateRole::finishMix(MixOp op) {
   if (!running.contains(op))
     startMix(op);
-  Value tile = finish(running[op]);
   Value decay = plan.mixDecays.at(op);
-  if (decay) {
-    Value fast = product(tile, evaluateScale(Scale::Exclusive, decay));
-    Value exactly = isExact();
-    Value scores = getScores(op.getScores());
-    if (plan.isLate(op.getValues()))
-      evaluate(op.getValues());
-    tile = choose(exactly, [&] { return exactMix(op, scores); }, fast);
-  }
-  if (decay && op.getInit())
-    tile = sum(tile, evaluate(op.getInit()));
-  return tile;
+  if (!decay)
+    return finish(running[op]);
+  // What the read took in registers is not needed then.
+  Value init = op.getInit() ? evaluate(op.getInit()) : Value();
+  Value tile = finish(running[op]);
+  Value fast = product(tile, evaluateScale(Scale::Exclusive, decay));
+  if (init)
+    fast = sum(fast, init);
+  Value exactly = isExact();
+  Value scores = getScores(op.getScores());
+  if (plan.isLate(op.getValues()))
+    evaluate(op.getValues());
+  return choose(exactly, [&] { return exactMix(op, scores, init); }, fast);
 }
 
 //===----------------------------------------------------------------------===//

@@ -95,7 +95,7 @@ private:
   mlir::Value choose(mlir::Value condition,
                      llvm::function_ref<mlir::Value()> body,
                      mlir::Value otherwise);
-  mlir::Value exactMix(chunk::MixOp op, mlir::Value scores);
+  mlir::Value exactMix(chunk::MixOp op, mlir::Value scores, mlir::Value init);
   bool canUpdate(unsigned state) const;
   mlir::Value getStateLeft(unsigned state);
   Running update(unsigned state, const StateDecay &decay);
