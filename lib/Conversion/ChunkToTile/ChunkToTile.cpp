@@ -24,25 +24,40 @@ namespace larc {
 #include "larc/Conversion/Passes.h.inc"
 } // namespace larc
 
-/// Registers of a lane of the role that copies, and of the first; the second
-/// has what is left of those that the block gets when it starts.
-static constexpr int64_t kCopyRegisters = 48;
+/// Registers of a lane of the role that copies.
+static int64_t getCopyRegisters(const ScanPlan &plan) {
+  return plan.getStateRoles() > 1 ? 40 : 48;
+}
 
 static int64_t getFactorRegisters(const ScanPlan &plan) {
   if (plan.options.factorRegisters > 0)
     return plan.options.factorRegisters;
-  return plan.states.size() > 1 ? 112 : 160;
+  return plan.getStateRoles() > 1 ? 88 : 160;
 }
 
-static int64_t getStateRegisters(const ScanPlan &plan) {
-  constexpr int64_t step = 8;
+/// Registers of a lane of a role with states. Those share what the others leave
+/// of the registers that the block gets when it starts: in proportion to their
+/// states, which are accumulators and left operands.
+static int64_t getStateRegisters(const ScanPlan &plan, int64_t role) {
+  constexpr int64_t step = 8, most = 232;
   int64_t warps =
-      ScanPlan::kCopyWarps + plan.factorWarps + ScanPlan::kStateWarps;
+      ScanPlan::kCopyWarps + plan.factorWarps + plan.getAllStateWarps();
   int64_t each = tile::kMultiprocessorRegisters / tile::LayoutAttr::kLanes /
                  warps / step * step;
-  int64_t left = each * warps - kCopyRegisters * ScanPlan::kCopyWarps -
+  int64_t left = each * warps - getCopyRegisters(plan) * ScanPlan::kCopyWarps -
                  getFactorRegisters(plan) * plan.factorWarps;
-  return left / ScanPlan::kStateWarps / step * step;
+  auto getNeed = [&](int64_t of) {
+    constexpr int64_t others = 40;
+    int64_t need = others;
+    for (const StateForm &state : plan.states)
+      if (state.role == of)
+        need += plan.getPadded(state.cols) / state.parts * 3 / 4;
+    return need;
+  };
+  int64_t all = 0;
+  for (int64_t of = 1; of <= plan.getStateRoles(); ++of)
+    all += getNeed(of) * plan.getStateWarps(of);
+  return std::min(left * getNeed(role) / all / step * step, most);
 }
 
 namespace {
@@ -208,25 +223,31 @@ LogicalResult ScanProgram::build(Operation *before, StringRef name,
   int64_t firstState = ScanPlan::kCopyWarps + plan.factorWarps;
   ArgumentNumbers numbers;
   tile::ProgramOp program =
-      makeProgram(before, name, firstState + ScanPlan::kStateWarps, numbers);
+      makeProgram(before, name, firstState + plan.getAllStateWarps(), numbers);
   Block *body = &program.getBody().front();
   SegmentRange range;
   range.isSummary = summary;
   SegmentRange *segment = plan.options.segments ? &range : nullptr;
   TokenRange tokens = getTokens(segment);
-  tile::RoleOp copyRole = makeRole(0, ScanPlan::kCopyWarps, kCopyRegisters);
+  tile::RoleOp copyRole =
+      makeRole(0, ScanPlan::kCopyWarps, getCopyRegisters(plan));
   tile::RoleOp factorRole = makeRole(ScanPlan::kCopyWarps, plan.factorWarps,
                                      getFactorRegisters(plan));
-  tile::RoleOp stateRole =
-      makeRole(firstState, ScanPlan::kStateWarps, getStateRegisters(plan));
+  SmallVector<tile::RoleOp> stateRoles;
+  for (int64_t role = 1; role <= plan.getStateRoles(); ++role) {
+    stateRoles.push_back(makeRole(firstState, plan.getStateWarps(role),
+                                  getStateRegisters(plan, role)));
+    firstState += plan.getStateWarps(role);
+  }
   tile::ReturnOp::create(builder, loc);
 
-  // The second role says what the first has to write.
+  // Each role says what those before it have to write.
   OpBuilder entry(copyRole);
   SharedArrays shared(plan, entry);
   shared.allocateRings();
-  StateRole(plan, shared, body->getArguments(), numbers, segment)
-      .emit(stateRole, tokens);
+  for (int64_t role = plan.getStateRoles(); role > 0; --role)
+    StateRole(plan, shared, body->getArguments(), numbers, segment, role)
+        .emit(stateRoles[role - 1], tokens);
   shared.overlay();
   FactorRole(plan, shared, body->getArguments()).emit(factorRole, tokens);
   emitCopies(plan, shared, body->getArguments(), copyRole, tokens);

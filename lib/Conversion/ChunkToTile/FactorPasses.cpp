@@ -47,10 +47,10 @@ void FactorRole::forEachRecipe(
   for (const Matrix &matrix : matrices)
     if (getChannels(matrix.recipe) == axis)
       visit(matrix.recipe);
-  for (const Crossing &crossing : shared.getCrossings())
-    if (crossing.form == ArrayForm::Float &&
-        getChannels(crossing.recipe) == axis)
-      visit(crossing.recipe);
+  for (const Crossing *crossing : shared.getCrossings(0))
+    if (crossing->form == ArrayForm::Float &&
+        getChannels(crossing->recipe) == axis)
+      visit(crossing->recipe);
   for (const ScoresForm *form : early) {
     if (getAxis(*form) != axis)
       continue;
@@ -70,9 +70,9 @@ SmallVector<StringAttr> FactorRole::getAxes() const {
     axes.insert(getAxis(*form));
   for (const Matrix &matrix : matrices)
     axes.insert(getChannels(matrix.recipe));
-  for (const Crossing &crossing : shared.getCrossings())
-    if (crossing.form == ArrayForm::Float)
-      if (StringAttr axis = getChannels(crossing.recipe))
+  for (const Crossing *crossing : shared.getCrossings(0))
+    if (crossing->form == ArrayForm::Float)
+      if (StringAttr axis = getChannels(crossing->recipe))
         axes.insert(axis);
   return axes.takeVector();
 }
@@ -379,14 +379,14 @@ void FactorRole::writeAlong(StringAttr axis) {
       storeMatrix(tile, axis, {getStage(matrix.high, stage), low});
     });
   }
-  for (const Crossing &crossing : shared.getCrossings()) {
-    if (crossing.form != ArrayForm::Float ||
-        getChannels(crossing.recipe) != axis)
+  for (const Crossing *crossing : shared.getCrossings(0)) {
+    if (crossing->form != ArrayForm::Float ||
+        getChannels(crossing->recipe) != axis)
       continue;
-    Value tile = isUnused(crossing.recipe) ? splat(0, getTileType(true, true))
-                                           : evaluate(crossing.recipe);
-    pending.emplace_back(pass, [this, tile, axis, &crossing] {
-      storeFloat(tile, axis, getStage(crossing.memory, stage));
+    Value tile = isUnused(crossing->recipe) ? splat(0, getTileType(true, true))
+                                            : evaluate(crossing->recipe);
+    pending.emplace_back(pass, [this, tile, axis, crossing] {
+      storeFloat(tile, axis, getStage(crossing->memory, stage));
     });
   }
 }
@@ -533,14 +533,14 @@ void FactorRole::emitChunk() {
     writeScores(*form, scoreTiles.at(form));
   writeAlong({});
   flush();
-  for (const Crossing &crossing : shared.getCrossings()) {
-    if (crossing.form != ArrayForm::Exact)
+  for (const Crossing *crossing : shared.getCrossings(0)) {
+    if (crossing->form != ArrayForm::Exact)
       continue;
     Value flag = arith::SelectOp::create(
         builder, loc, unsafe, number(builder, 1), number(builder, 0));
     Value tile =
         tile::SplatOp::create(builder, loc, getTileType(false, false), flag);
-    storeFloat(tile, StringAttr(), getStage(crossing.memory, stage));
+    storeFloat(tile, StringAttr(), getStage(crossing->memory, stage));
   }
   tiles = outer;
   decays.clear();

@@ -373,17 +373,17 @@ Value FactorRole::evaluateReduction(ReductionOpInterface op) {
 /// What is written: what the second role asked for.
 void FactorRole::planMatrices() {
   auto find = [&](const Recipe &recipe, ArrayForm form) -> Value {
-    for (const Crossing &crossing : shared.getCrossings())
-      if (crossing.form == form && crossing.recipe == recipe)
-        return crossing.memory;
+    for (const Crossing *crossing : shared.getCrossings(0))
+      if (crossing->form == form && crossing->recipe == recipe)
+        return crossing->memory;
     return {};
   };
-  for (const Crossing &crossing : shared.getCrossings()) {
-    if (crossing.form == ArrayForm::Scores)
-      early.push_back(&plan.scores.at(crossing.recipe.value.getDefiningOp()));
-    if (crossing.form == ArrayForm::Matrix)
-      matrices.push_back({crossing.recipe, crossing.memory,
-                          find(crossing.recipe, ArrayForm::Low)});
+  for (const Crossing *crossing : shared.getCrossings(0)) {
+    if (crossing->form == ArrayForm::Scores)
+      early.push_back(&plan.scores.at(crossing->recipe.value.getDefiningOp()));
+    if (crossing->form == ArrayForm::Matrix)
+      matrices.push_back({crossing->recipe, crossing->memory,
+                          find(crossing->recipe, ArrayForm::Low)});
   }
 }
 
@@ -456,7 +456,7 @@ void FactorRole::emit(tile::RoleOp role, TokenRange range) {
   bindScalars(loop.getRegionIterArgs());
   emitChunk();
   fence();
-  tile::PhaseArriveOp::create(builder, loc, phases.ready, stage);
+  tile::PhaseArriveOp::create(builder, loc, phases.ready.front(), stage);
   if (!scalars.empty())
     scf::YieldOp::create(builder, loc, next);
 }

@@ -15,8 +15,9 @@
 
 namespace larc {
 
-/// Barriers of the warps of a role, and of one warp.
-constexpr int64_t kStateBarrier = 1, kFactorBarrier = 2, kWarpBarrier = 3;
+/// Barriers of the warps of a role, and of one warp. Those of roles with states
+/// follow.
+constexpr int64_t kFactorBarrier = 1, kWarpBarrier = 2, kStateBarrier = 2;
 
 /// Fills the body of the role that copies operands, as far ahead as there are
 /// stages.

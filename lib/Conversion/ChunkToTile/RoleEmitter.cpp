@@ -557,7 +557,7 @@ Value RoleEmitter::loadFloat(Value memory, StringAttr axis, bool hasTokens) {
 }
 
 Value RoleEmitter::multiplyAdd(Value accumulator, Value lhs, Value rhs,
-                               bool transposed) {
+                               Value col, bool transposed) {
   constexpr int64_t step = 16;
   auto lhsType = cast<RegType>(lhs.getType());
   int64_t cols = cast<RegType>(accumulator.getType()).getCols();
@@ -565,11 +565,11 @@ Value RoleEmitter::multiplyAdd(Value accumulator, Value lhs, Value rhs,
     RegType part = getTileType(lhsType.getRows(), step,
                                lhsType.getElementType(), lhsType.getLayout());
     Value left = tile::SliceOp::create(builder, loc, part, lhs, 0, k);
-    Value right =
-        load(rhs, index(transposed ? 0 : k), index(transposed ? k : 0),
-             getTileType(step, cols, lhsType.getElementType(),
-                         LayoutAttr::getRhs(builder.getContext())),
-             transposed);
+    Value right = load(rhs, index(transposed ? 0 : k),
+                       transposed ? add(col, index(k)) : col,
+                       getTileType(step, cols, lhsType.getElementType(),
+                                   LayoutAttr::getRhs(builder.getContext())),
+                       transposed);
     accumulator = tile::MmaOp::create(builder, loc, left, right, accumulator);
   }
   return accumulator;

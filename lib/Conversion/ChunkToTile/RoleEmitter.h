@@ -39,15 +39,17 @@ struct TokenRange {
 /// What the roles wait for, a phase of each for each chunk.
 struct Phases {
   mlir::Value landed; ///< operands have been copied
-  mlir::Value ready;  ///< what crosses has been written
-  mlir::Value done;   ///< the chunk's stage may be overwritten
+  /// What crosses has been written, by each role but the last.
+  llvm::SmallVector<mlir::Value> ready;
+  mlir::Value done; ///< the chunk's stage may be overwritten
 };
 
-/// An array in shared memory that the first role writes for the second.
+/// An array in shared memory that one role writes for those after it.
 struct Crossing {
   Recipe recipe;
   ArrayForm form;
   mlir::Value memory;
+  int64_t producer; ///< the role
 };
 
 /// The shared memory of a program.
@@ -61,7 +63,8 @@ public:
   void markRead(unsigned operand) { read.insert(operand); }
   /// The ring of what crosses from role to role.
   mlir::Value cross(const Recipe &recipe, ArrayForm form);
-  const std::deque<Crossing> &getCrossings() const { return crossings; }
+  /// What a role has to write.
+  llvm::SmallVector<const Crossing *> getCrossings(int64_t producer) const;
   /// Memory of one role.
   mlir::Value allocate(const Recipe &recipe, ArrayForm form);
   mlir::Value allocate(int64_t rows, int64_t cols);
@@ -71,7 +74,7 @@ public:
   /// is decided last.
   void allocateRings();
   const Phases &getPhases() const { return phases; }
-  /// Lets what crosses lie over operands that the second role does not read.
+  /// Lets what crosses lie over operands that no role but the first reads.
   /// To be called when that is known.
   void overlay();
   /// The number of stages of rings, and of warps that work at the same time.
@@ -223,9 +226,9 @@ protected:
   mlir::Value loadFloat(mlir::Value memory, mlir::StringAttr axis,
                         bool hasTokens);
   /// `accumulator` plus the product of 16 rows of a left operand in registers
-  /// and a right operand in shared memory, by `tile.mma`.
+  /// and a right operand in shared memory from column `col` on, by `tile.mma`.
   mlir::Value multiplyAdd(mlir::Value accumulator, mlir::Value lhs,
-                          mlir::Value rhs, bool transposed);
+                          mlir::Value rhs, mlir::Value col, bool transposed);
 
   // Scores.
   struct PairTile {

@@ -93,8 +93,8 @@ Value ScanPlan::multiply(ArrayRef<Value> factors, Operation *before) {
       continue;
     }
     product = MulOp::create(builder, before->getLoc(), product, factor);
-    if (isLate(factor) || isLate(product.getDefiningOp()->getOperand(0)))
-      late.insert(product);
+    roles[product] = std::max(getRole(product.getDefiningOp()->getOperand(0)),
+                              getRole(factor));
   }
   return product;
 }
@@ -318,14 +318,6 @@ LogicalResult ScanPlan::classifyOperation(Operation *op) {
     return std::nullopt;
   };
   auto takesState = [&](Value value) { return getState(value).has_value(); };
-  bool isMix = isa<MixOp>(op);
-  bool depends = isMix || llvm::any_of(op->getOperands(), [&](Value operand) {
-                   return isLate(operand) || takesState(operand);
-                 });
-  if (depends)
-    for (Value result : op->getResults())
-      late.insert(result);
-
   if (auto update = dyn_cast<UpdateOp>(op))
     return planUpdate(update);
   if (llvm::any_of(op->getOperands(), takesState)) {
@@ -340,7 +332,8 @@ LogicalResult ScanPlan::classifyOperation(Operation *op) {
   if (auto mix = dyn_cast<MixOp>(op))
     return planMix(mix);
   if (isa<CumulateOp, TotalOp>(op)) {
-    if (depends)
+    if (llvm::any_of(op->getResults(),
+                     [&](Value result) { return isLate(result); }))
       return op->emitError("runs over values that depend on a state");
     auto cumulate = dyn_cast<CumulateOp>(op);
     chunk::CombineKind kind =
@@ -362,6 +355,72 @@ LogicalResult ScanPlan::classifyOperation(Operation *op) {
         !llvm::all_of(op->getUsers(), llvm::IsaPred<MixOp>))
       return op->emitError("takes scores, which only 'chunk.mix' does");
   return success();
+}
+
+/// Raises roles by what operations take; whether any changed.
+bool ScanPlan::spreadRoles() {
+  bool changed = false;
+  auto raise = [&](int64_t &role, int64_t least) {
+    changed |= role < least;
+    role = std::max(role, least);
+  };
+  for (Operation &op : scan.getBody().front()) {
+    int64_t role = isa<MixOp>(op) ? 1 : 0;
+    for (Value operand : op.getOperands())
+      role = std::max(role, getRole(operand));
+    for (StateForm &state : states) {
+      if (!llvm::is_contained(op.getOperands(), state.argument))
+        continue;
+      // Its update is its own; a read comes after what it reads with.
+      raise(state.role, isa<UpdateOp>(op) ? role : role + 1);
+      role = std::max(role, state.role);
+    }
+    for (Value result : op.getResults())
+      raise(roles[result], role);
+  }
+  return changed;
+}
+
+/// Stages of a cascade have roles of their own, so that one works on a chunk
+/// while the next has the chunk before. Where states read each other in
+/// circles, one role has all.
+void ScanPlan::findRoles() {
+  bool changed = true;
+  for (size_t round = 0; changed && round < states.size() + 2; ++round)
+    changed = spreadRoles();
+  if (changed) {
+    for (StateForm &state : states)
+      state.role = 1;
+    for (auto &entry : roles)
+      entry.second = std::min<int64_t>(entry.second, 1);
+  }
+  for (const StateForm &state : states)
+    stateRoles = std::max(stateRoles, state.role);
+}
+
+int64_t ScanPlan::getStateWarps(int64_t role) const {
+  if (stateRoles == 1)
+    return kStateWarps;
+  int64_t channels = 1;
+  auto add = [&](StringAttr axis) {
+    if (axis)
+      channels = std::max(channels, getPadded(axis));
+  };
+  for (const StateForm &state : states)
+    if (state.role == role)
+      add(state.rows);
+  for (Operation &op : scan.getBody().front())
+    for (Value result : op.getResults())
+      if (!isa<UpdateOp>(op) && getRole(result) == role)
+        add(getChannels(result));
+  return channels / kRows;
+}
+
+int64_t ScanPlan::getAllStateWarps() const {
+  int64_t warps = 0;
+  for (int64_t role = 1; role <= stateRoles; ++role)
+    warps += getStateWarps(role);
+  return warps;
 }
 
 LogicalResult ScanPlan::classify() {
@@ -391,6 +450,13 @@ LogicalResult ScanPlan::planStates() {
         return state.update.emitError(
             "adds products other than of a key and a value of one axis each");
   }
+  // A right operand begins with a row of the swizzle.
+  constexpr int64_t leastCols = 64;
+  for (StateForm &state : states)
+    if (states.size() > 1)
+      state.parts =
+          std::min(getStateWarps(state.role) * kRows / getPadded(state.rows),
+                   getPadded(state.cols) / leastCols);
   return success();
 }
 
@@ -414,8 +480,9 @@ FailureOr<ScanPlan> ScanPlan::create(chunk::ScanOp scan,
   for (Value argument : scan.getStateArguments()) {
     if (arrayOf(argument).getAxes().size() != 2)
       return scan.emitError("has a state that is no matrix"), failure();
-    plan.states.push_back({argument, {}, {}, false, {}});
+    plan.states.push_back({argument, {}, {}, false, 1, 1, {}});
   }
+  plan.findRoles();
   if (failed(plan.checkAxes()) || failed(plan.classify()) ||
       failed(plan.planStates()))
     return failure();

@@ -94,6 +94,11 @@ struct StateForm {
   mlir::StringAttr rows, cols;
   /// Whether memory has `cols` along its rows.
   bool transposed = false;
+  /// Of the columns, each of which some of the warps have: where rows are too
+  /// few for all of them.
+  int64_t parts = 1;
+  /// The role that has it, from 1 on.
+  int64_t role = 1;
   mutable chunk::UpdateOp update;
 };
 
@@ -102,7 +107,7 @@ struct StateForm {
 class ScanPlan {
 public:
   static constexpr int64_t kCopyWarps = 4;  ///< that copy operands
-  static constexpr int64_t kStateWarps = 8; ///< of the second role
+  static constexpr int64_t kStateWarps = 8; ///< at most, of a role with states
   static constexpr int64_t kRows = 16;      ///< of a warp's tile
   static constexpr int64_t kMostChannels = kStateWarps * kRows;
 
@@ -133,8 +138,14 @@ public:
   /// The channels of an axis in shared memory and in all warps' tiles: 64 or
   /// 128.
   int64_t getPadded(mlir::StringAttr axis) const;
-  /// Whether `value` depends on a state: the second role computes it.
-  bool isLate(mlir::Value value) const { return late.contains(value); }
+  /// The role that computes `value`: 0 is the first, which has no states. A
+  /// state that is read by what depends on another has a role after that's.
+  int64_t getRole(mlir::Value value) const { return roles.lookup(value); }
+  bool isLate(mlir::Value value) const { return getRole(value) > 0; }
+  /// Roles with states, and the warps of one of them, and of all.
+  int64_t getStateRoles() const { return stateRoles; }
+  int64_t getStateWarps(int64_t role) const;
+  int64_t getAllStateWarps() const;
   /// The operand that `value` is, if it lies in shared memory as it came.
   std::optional<unsigned> getRawOperand(mlir::Value value) const;
   /// The same, if the matrix unit takes it as it lies there.
@@ -163,7 +174,11 @@ private:
   Recipe makeRecipe(llvm::SmallVector<mlir::Value> factors,
                     mlir::Operation *before);
 
-  llvm::DenseSet<mlir::Value> late;
+  void findRoles();
+  bool spreadRoles();
+
+  llvm::DenseMap<mlir::Value, int64_t> roles;
+  int64_t stateRoles = 1;
 };
 
 } // namespace larc

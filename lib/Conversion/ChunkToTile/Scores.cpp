@@ -200,6 +200,8 @@ Value RoleEmitter::finishScores(const ScoresForm &form, Value raw,
 
 Value RoleEmitter::exactPairs(const ScoresForm &form, MatrixPair temporary) {
   auto axis = cast<StringAttr>(form.op.getAxes()[0]);
+  // Made anew, so that its numbers are not kept in registers for this path.
+  std::optional<PairTile> outer = std::exchange(pairs, std::nullopt);
   const PairTile &pair = getPairTile();
   Value total =
       splat(0, getTileType(ScanPlan::kRows, pair.cols, getF32(), acc()));
@@ -238,6 +240,7 @@ Value RoleEmitter::exactPairs(const ScoresForm &form, MatrixPair temporary) {
           return arith::SelectOp::create(inner, loc, chosen, args[1], args[0]);
         });
   }
+  pairs = outer;
   return total;
 }
 

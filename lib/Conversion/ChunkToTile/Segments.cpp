@@ -54,8 +54,7 @@ StateRole::StateDecay StateRole::makeOnes(const StateForm &state) {
   for (Value factor : state.update.getDecays()) {
     StringAttr axis = plan.getChannels(factor);
     if (axis == state.cols)
-      ones.cols = splat(1, getTileType(1, plan.getPadded(axis), getF32(),
-                                       acc().getSlice(Dimension::Cols)));
+      ones.cols = splat(1, getColsType(state));
     else
       ones.rows = splat(1, getTileType(true, false));
   }
@@ -68,9 +67,9 @@ void StateRole::emitSummaryChunk(ValueRange carried,
   beginChunk();
   SmallVector<Running> updates;
   SmallVector<Value> decays;
-  for (auto [i, state] : llvm::enumerate(plan.states)) {
-    StateDecay decay = loadDecay(state);
-    updates.push_back(update(static_cast<unsigned>(i), decay));
+  for (unsigned i : own) {
+    StateDecay decay = loadDecay(plan.states[i]);
+    updates.push_back(update(i, decay));
     for (Value factor : {decay.rows, decay.cols}) {
       if (!factor)
         continue;
@@ -78,6 +77,7 @@ void StateRole::emitSummaryChunk(ValueRange carried,
       carried = carried.drop_front();
     }
   }
+  writeCrossings();
   for (const Running &update : updates)
     next.push_back(finish(update));
   llvm::append_range(next, decays);
@@ -88,8 +88,7 @@ void StateRole::emitSummaryChunk(ValueRange carried,
 /// the last segment, which only hands it on. Of the last: what the segments
 /// before made of the initial state.
 Value StateRole::loadFirst(const StateForm &state, unsigned number) {
-  RegType type =
-      getTileType(ScanPlan::kRows, plan.getPadded(state.cols), getF32(), acc());
+  RegType type = getStateType(state, getF32());
   Value reads =
       arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
                             isSummary() ? segment->number : segment->count,
@@ -101,12 +100,12 @@ Value StateRole::loadFirst(const StateForm &state, unsigned number) {
   Value initial = loadState(state, number);
   scf::YieldOp::create(builder, loc, initial);
   builder.setInsertionPointToStart(branch.elseBlock());
-  Value otherwise =
-      isSummary() ? splat(0, type)
-                  : load(arguments[argumentNumbers.scratch],
-                         add(getRecord(segment->number, number, 0),
-                             getFirstChannel(state.rows)),
-                         index(0), type);
+  Value otherwise = isSummary()
+                        ? splat(0, type)
+                        : load(arguments[argumentNumbers.scratch],
+                               add(getRecord(segment->number, number, 0),
+                                   getFirstChannel(state.rows)),
+                               getFirstCol(state), type);
   scf::YieldOp::create(builder, loc, otherwise);
   return branch.getResult(0);
 }
@@ -120,14 +119,27 @@ void StateRole::storeRecord(unsigned number, Value tile,
   Value record = arith::RemUIOp::create(
       builder, loc, add(segment->number, index(1)), segment->count);
   int64_t rows = plan.getPadded(state.rows);
-  onlyWarps(getWarps(state.rows), [&] {
-    store(tile, memory, add(getRecord(record, number, 0), first), index(0));
-    if (decay.rows)
+  Value col = getFirstCol(state);
+  onlyOwners(state, [&] {
+    store(tile, memory, add(getRecord(record, number, 0), first), col);
+  });
+  if (decay.rows)
+    onlyWarps(getWarps(state.rows), [&] {
       store(expand(decay.rows, true, false), memory,
             getRecord(record, number, rows + 1), first, /*transposed=*/true);
-  });
-  if (decay.cols)
-    onlyWarps(1, [&] {
-      store(decay.cols, memory, getRecord(record, number, rows), index(0));
     });
+  if (!decay.cols)
+    return;
+  // The first of the warps with the same columns.
+  onlyOwners(state, [&] {
+    Value inPart =
+        arith::RemUIOp::create(builder, loc, warp, index(getWarps(state.rows)));
+    Value isFirst = arith::CmpIOp::create(
+        builder, loc, arith::CmpIPredicate::eq, inPart, index(0));
+    auto branch =
+        scf::IfOp::create(builder, loc, isFirst, /*withElseRegion=*/false);
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPoint(branch.thenBlock()->getTerminator());
+    store(decay.cols, memory, getRecord(record, number, rows), col);
+  });
 }

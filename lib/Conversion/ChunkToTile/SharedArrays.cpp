@@ -82,8 +82,18 @@ Value SharedArrays::cross(const Recipe &recipe, ArrayForm form) {
   Value memory = tile::AllocOp::create(
       entry, loc, getType(recipe, form, /*stages=*/1), IntegerAttr());
   ringed.push_back(memory);
-  crossings.push_back({recipe, form, memory});
+  int64_t producer = recipe.value ? plan.getRole(recipe.value) : 0;
+  crossings.push_back({recipe, form, memory, producer});
   return memory;
+}
+
+SmallVector<const Crossing *>
+SharedArrays::getCrossings(int64_t producer) const {
+  SmallVector<const Crossing *> found;
+  for (const Crossing &crossing : crossings)
+    if (crossing.producer == producer)
+      found.push_back(&crossing);
+  return found;
 }
 
 void SharedArrays::allocateRings() {
@@ -105,8 +115,11 @@ void SharedArrays::allocateRings() {
     return tile::AllocPhasesOp::create(
         entry, loc, tile::PhasesType::get(context, 1, warps, copies));
   };
-  phases = {makePhases(ScanPlan::kCopyWarps, true), makePhases(1, false),
-            makePhases(ScanPlan::kStateWarps, false)};
+  phases.landed = makePhases(ScanPlan::kCopyWarps, true);
+  for (int64_t role = 0; role < plan.getStateRoles(); ++role)
+    phases.ready.push_back(
+        makePhases(role == 0 ? 1 : plan.getStateWarps(role), false));
+  phases.done = makePhases(plan.getAllStateWarps(), false);
   // Numbers that nothing folds, until the right ones are known.
   stages = arith::ConstantIndexOp::create(entry, loc, kMostStages);
   factorWarps = arith::ConstantIndexOp::create(entry, loc, plan.factorWarps);
@@ -174,7 +187,7 @@ static SharedType withStages(SharedType type, int64_t stages) {
 
 /// Of all memories of the program.
 int64_t SharedArrays::getBytes(int64_t count) const {
-  constexpr int64_t phaseBytes = 3 * 8;
+  auto phaseBytes = static_cast<int64_t>(8 * (2 + phases.ready.size()));
   int64_t sum = bytes + static_cast<int64_t>(
                             llvm::alignTo(count * phaseBytes, kAlignment));
   for (Value ring : ringed) {
@@ -201,7 +214,9 @@ LogicalResult SharedArrays::chooseStages() {
   }
   for (Value ring : ringed)
     ring.setType(withStages(cast<SharedType>(ring.getType()), chosen));
-  for (Value array : {phases.landed, phases.ready, phases.done}) {
+  SmallVector<Value> arrays = phases.ready;
+  arrays.append({phases.landed, phases.done});
+  for (Value array : arrays) {
     auto type = cast<tile::PhasesType>(array.getType());
     array.setType(tile::PhasesType::get(type.getContext(), chosen,
                                         type.getWarps(), type.getCopies()));

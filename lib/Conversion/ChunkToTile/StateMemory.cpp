@@ -15,15 +15,66 @@ using tile::LayoutAttr;
 using tile::RegType;
 using tile::SharedType;
 
+Value StateRole::getPart(const StateForm &state) {
+  return builder.createOrFold<arith::DivUIOp>(loc, warp,
+                                              index(getWarps(state.rows)));
+}
+
+Value StateRole::getFirstCol(const StateForm &state) {
+  if (state.parts == 1)
+    return index(0);
+  return multiply(getPart(state), getCols(state));
+}
+
+RegType StateRole::getStateType(const StateForm &state, Type element) const {
+  return getTileType(ScanPlan::kRows, getCols(state), element, acc());
+}
+
+RegType StateRole::getColsType(const StateForm &state) const {
+  return getTileType(1, getCols(state), getF32(),
+                     acc().getSlice(tile::Dimension::Cols));
+}
+
+void StateRole::onlyOwners(const StateForm &state,
+                           llvm::function_ref<void()> body) {
+  onlyWarps(state.parts * getWarps(state.rows), body);
+}
+
+Value StateRole::addParts(const ReadForm &read, Value tile) {
+  const StateForm &state = plan.states[read.state];
+  if (state.parts == 1)
+    return tile;
+  int64_t rows = plan.getPadded(state.rows);
+  Value &memory = partMemories[read.op];
+  if (!memory)
+    memory = shared.allocate(
+        SharedType::get(builder.getContext(), state.parts * rows, plan.chunk,
+                        getF32(), 0, /*pad=*/8, /*stages=*/1));
+  auto getRow = [&](Value part) {
+    return add(multiply(part, rows), getFirstChannel(state.rows));
+  };
+  Value own = getPart(state);
+  // The loads of the chunk before are over.
+  barrier();
+  store(tile, memory, getRow(own), index(0));
+  barrier();
+  for (int64_t i = 1; i < state.parts; ++i) {
+    Value other = arith::RemUIOp::create(builder, loc, add(own, index(i)),
+                                         index(state.parts));
+    tile = sum(tile,
+               load(memory, getRow(other), index(0), getTileType(true, true)));
+  }
+  return tile;
+}
+
 Value StateRole::loadState(const StateForm &state, unsigned number) {
   Value memory = arguments[argumentNumbers.initials + number];
   Type element = cast<tile::GlobalType>(memory.getType()).getElementType();
-  RegType type =
-      getTileType(ScanPlan::kRows, plan.getPadded(state.cols), element, acc());
-  Value first = getFirstChannel(state.rows);
-  Value tile = state.transposed ? load(memory, index(0), first, type, true,
+  RegType type = getStateType(state, element);
+  Value first = getFirstChannel(state.rows), col = getFirstCol(state);
+  Value tile = state.transposed ? load(memory, col, first, type, true,
                                        index(plan.getSize(state.cols)))
-                                : load(memory, first, index(0), type, false,
+                                : load(memory, first, col, type, false,
                                        index(plan.getSize(state.rows)));
   return convert(tile, getF32());
 }
@@ -31,16 +82,14 @@ Value StateRole::loadState(const StateForm &state, unsigned number) {
 void StateRole::storeState(const StateForm &state, unsigned number,
                            Value tile) {
   Value memory = arguments[argumentNumbers.finals + number];
-  Value first = getFirstChannel(state.rows);
+  Value first = getFirstChannel(state.rows), col = getFirstCol(state);
   tile =
       convert(tile, cast<tile::GlobalType>(memory.getType()).getElementType());
-  onlyWarps(getWarps(state.rows), [&] {
+  onlyOwners(state, [&] {
     if (state.transposed)
-      store(tile, memory, index(0), first, true,
-            index(plan.getSize(state.cols)));
+      store(tile, memory, col, first, true, index(plan.getSize(state.cols)));
     else
-      store(tile, memory, first, index(0), false,
-            index(plan.getSize(state.rows)));
+      store(tile, memory, first, col, false, index(plan.getSize(state.rows)));
   });
 }
 

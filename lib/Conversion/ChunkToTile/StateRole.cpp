@@ -34,14 +34,17 @@ void StateRole::endGroup(Running &product) {
 }
 
 StateRole::Running StateRole::multiplyLarge(Value accumulators, Value lhs,
-                                            Value rhs, bool transposed) {
+                                            Value rhs, bool transposed,
+                                            Value col) {
   Running product;
+  if (!col)
+    col = index(0);
   product.accumulators =
       plan.options.wgmma
           ? tile::WgmmaOp::create(builder, loc, accumulators, lhs, rhs,
-                                  index(0), index(0), transposed)
+                                  index(0), col, transposed)
                 .getResult()
-          : multiplyAdd(accumulators, lhs, rhs, transposed);
+          : multiplyAdd(accumulators, lhs, rhs, col, transposed);
   return product;
 }
 
@@ -56,7 +59,7 @@ Value StateRole::finish(Running product) {
 }
 
 bool StateRole::isEarly(const Recipe &recipe) const {
-  return !recipe.value || !plan.isLate(recipe.value);
+  return !recipe.value || plan.getRole(recipe.value) < roleNumber;
 }
 
 MatrixPair StateRole::getPair(const Recipe &recipe) {
@@ -69,8 +72,13 @@ MatrixPair StateRole::getPair(const Recipe &recipe) {
   for (auto &[known, memory] : ownMatrices)
     if (known == recipe)
       return memory;
-  MatrixPair memory{shared.allocate(recipe, ArrayForm::Matrix),
-                    shared.allocate(recipe, ArrayForm::Low)};
+  MatrixPair memory;
+  for (const Crossing *crossing : shared.getCrossings(roleNumber))
+    if (crossing->form == ArrayForm::Matrix && crossing->recipe == recipe)
+      memory.high = getStage(crossing->memory, stage);
+  if (!memory.high)
+    memory.high = shared.allocate(recipe, ArrayForm::Matrix);
+  memory.low = shared.allocate(recipe, ArrayForm::Low);
   ownMatrices.emplace_back(recipe, memory);
   return memory;
 }
@@ -130,7 +138,8 @@ void StateRole::startRead(const ReadForm &read) {
   Value rhs = getMatrix(read.reader);
   Value zeros = splat(0, getTileType(true, true));
   beginGroup();
-  Running product = multiplyLarge(zeros, left, rhs, true);
+  Running product = multiplyLarge(zeros, left, rhs, true,
+                                  getFirstCol(plan.states[read.state]));
   endGroup(product);
   running[ContractOp(read.op)] = product;
 }
@@ -141,13 +150,14 @@ static const ReadForm *getContinued(const ScanPlan &plan, MixOp op) {
   if (!init || !init.hasOneUse() || !op.getDecays().empty())
     return nullptr;
   auto it = plan.reads.find(init.getDefiningOp());
-  if (it == plan.reads.end() || !it->second.factors.empty())
+  if (it == plan.reads.end() || !it->second.factors.empty() ||
+      plan.states[it->second.state].parts > 1)
     return nullptr;
   return &it->second;
 }
 
 bool StateRole::canStart(MixOp op) const {
-  if (plan.isLate(op.getValues()) || plan.isLate(op.getScores()))
+  if (isOwn(op.getValues()) || isOwn(op.getScores()))
     return false;
   // What a mix without decays begins with is what its accumulators are at
   // first.
@@ -217,6 +227,8 @@ Value StateRole::exactMix(MixOp op, Value scores, Value init) {
   for (int64_t col = 0; col < plan.chunk; col += step)
     totals.push_back(init ? slice(expand(init, true, true), col) : zeros);
   for (int64_t half = 1, level = 0; half < plan.chunk; half *= 2, ++level) {
+    // What levels take anew shall not stay in registers between them.
+    tile::SyncWarpOp::create(builder, loc);
     forget();
     Value factors = evaluateFactors(plan.mixDecays.at(op));
     Value scaled = product(expand(evaluate(op.getValues()), true, true),
@@ -265,7 +277,7 @@ Value StateRole::finishMix(MixOp op) {
     fast = sum(fast, init);
   Value exactly = isExact();
   Value scores = getScores(op.getScores());
-  if (plan.isLate(op.getValues()))
+  if (isOwn(op.getValues()))
     evaluate(op.getValues());
   return choose(exactly, [&] { return exactMix(op, scores, init); }, fast);
 }
@@ -315,9 +327,9 @@ Value StateRole::makeLateScores(const ScoresForm &form) {
   Value raw = multiplyPairs(getPair(form.reader), writer, axis);
   if (form.decay) {
     Value exactly = isExact();
-    if (plan.isLate(form.reader.value))
+    if (isOwn(form.reader.value))
       evaluate(form.reader.value);
-    if (plan.isLate(form.writer.value))
+    if (isOwn(form.writer.value))
       evaluate(form.writer.value);
     raw = choose(exactly, [&] { return exactPairs(form, writer); }, raw);
   }
@@ -326,7 +338,7 @@ Value StateRole::makeLateScores(const ScoresForm &form) {
 
 Value StateRole::getScores(Value scores) {
   Recipe recipe{scores, Scale::None, {}};
-  if (!plan.isLate(scores))
+  if (!isOwn(scores))
     return getStage(shared.cross(recipe, ArrayForm::Scores), stage);
   Value &memory = scoreMemories[scores];
   if (!memory)
@@ -358,11 +370,11 @@ Value StateRole::evaluateLeaf(Value value) {
   if (std::optional<unsigned> operand = plan.getRawOperand(value))
     return loadOperand(*operand);
   Operation *op = value.getDefiningOp();
-  if (plan.isLate(value)) {
+  if (isOwn(value)) {
     if (auto it = plan.reads.find(op); it != plan.reads.end()) {
       if (!running.contains(op))
         startRead(it->second);
-      Value tile = finish(running[op]);
+      Value tile = addParts(it->second, finish(running[op]));
       for (Value factor : it->second.factors)
         tile = product(tile, evaluate(factor));
       return tile;
@@ -373,7 +385,7 @@ Value StateRole::evaluateLeaf(Value value) {
       return evaluateReduction(reduction);
     return evaluateElementwise(cast<ElementwiseOpInterface>(op));
   }
-  if (isRecomputed(value))
+  if (!plan.isLate(value) && isRecomputed(value))
     return evaluateElementwise(cast<ElementwiseOpInterface>(op));
   Recipe recipe{value, Scale::None, {}};
   return loadFloat(getStage(shared.cross(recipe, ArrayForm::Float), stage),
@@ -391,26 +403,25 @@ bool StateRole::canUpdate(unsigned state) const {
     if (form.state == state && !running.contains(read))
       return false;
   return llvm::none_of(op->getOperands().drop_front(),
-                       [&](Value value) { return plan.isLate(value); });
+                       [&](Value value) { return isOwn(value); });
 }
 
 /// A value for each row, or each column, of a state.
-Value StateRole::loadVector(Value value, bool alongRows) {
+Value StateRole::loadVector(const StateForm &state, Value value,
+                            bool alongRows) {
   StringAttr axis = plan.getChannels(value);
   Recipe recipe{value, Scale::None, {}};
   Value memory = getStage(shared.cross(recipe, ArrayForm::Float), stage);
   if (!axis || alongRows)
     return loadFloat(memory, axis, false);
-  return load(memory, index(0), index(0),
-              getTileType(1, plan.getPadded(axis), getF32(),
-                          acc().getSlice(Dimension::Cols)));
+  return load(memory, index(0), getFirstCol(state), getColsType(state));
 }
 
 StateRole::StateDecay StateRole::loadDecay(const StateForm &state) {
   StateDecay decay;
   for (Value factor : state.update.getDecays()) {
     bool alongCols = plan.getChannels(factor) == state.cols;
-    Value tile = loadVector(factor, !alongCols);
+    Value tile = loadVector(state, factor, !alongCols);
     Value &all = alongCols ? decay.cols : decay.rows;
     all = all ? product(all, tile) : tile;
   }
@@ -434,7 +445,8 @@ StateRole::Running StateRole::update(unsigned number, const StateDecay &decay) {
   product.accumulators = tile;
   beginGroup();
   for (auto [left, right] : pairs)
-    product = multiplyLarge(product.accumulators, left, right, false);
+    product = multiplyLarge(product.accumulators, left, right, false,
+                            getFirstCol(state));
   endGroup(product);
   return product;
 }
@@ -459,6 +471,8 @@ void StateRole::emitChunk(Value first, SmallVectorImpl<Value> &next) {
   beginChunk();
   // All that waits for nothing but the first role is started first.
   for (MixOp mix : scan.getOps<MixOp>()) {
+    if (!isOwn(mix.getResult()))
+      continue;
     const ReadForm *read = getContinued(plan, mix);
     if (read)
       continued.insert(read->op);
@@ -468,25 +482,56 @@ void StateRole::emitChunk(Value first, SmallVectorImpl<Value> &next) {
   }
   for (ContractOp contract : scan.getOps<ContractOp>()) {
     auto it = plan.reads.find(contract);
-    if (it != plan.reads.end() && isEarly(it->second.reader) &&
-        !continued.contains(contract))
+    if (it != plan.reads.end() && isOwn(contract.getResult()) &&
+        isEarly(it->second.reader) && !continued.contains(contract))
       startRead(it->second);
   }
   SmallVector<Running> updates(plan.states.size());
-  for (auto [i, state] : llvm::enumerate(plan.states))
-    if (canUpdate(static_cast<unsigned>(i)))
-      updates[i] = update(static_cast<unsigned>(i), loadDecay(state));
+  for (unsigned i : own)
+    if (canUpdate(i))
+      updates[i] = update(i, loadDecay(plan.states[i]));
 
   ValueRange yielded = scan.getYield().getValues();
   for (auto [i, output] :
        llvm::enumerate(yielded.drop_front(plan.states.size())))
-    storeOutput(static_cast<unsigned>(i), output, first);
-  for (auto [i, state] : llvm::enumerate(plan.states))
+    if (std::max<int64_t>(plan.getRole(output), 1) == roleNumber)
+      storeOutput(static_cast<unsigned>(i), output, first);
+  writeCrossings();
+  for (unsigned i : own)
     if (!updates[i].accumulators)
-      updates[i] = update(static_cast<unsigned>(i), loadDecay(state));
-  for (const Running &product : updates)
-    next.push_back(finish(product));
+      updates[i] = update(i, loadDecay(plan.states[i]));
+  for (unsigned i : own)
+    next.push_back(finish(updates[i]));
   tiles = outer;
+}
+
+/// What the roles after this one asked for.
+void StateRole::writeCrossings() {
+  SmallVector<const Crossing *> crossings = shared.getCrossings(roleNumber);
+  if (roleNumber == plan.getStateRoles())
+    return;
+  for (const Crossing *crossing : crossings) {
+    const Recipe &recipe = crossing->recipe;
+    switch (crossing->form) {
+    case ArrayForm::Matrix:
+      getMatrix(recipe);
+      break;
+    case ArrayForm::Float:
+      storeFloat(evaluate(recipe), getChannels(recipe),
+                 getStage(crossing->memory, stage));
+      break;
+    case ArrayForm::Scores:
+      storeScores(makeLateScores(plan.scores.at(recipe.value.getDefiningOp())),
+                  getStage(crossing->memory, stage));
+      break;
+    case ArrayForm::Low:
+    case ArrayForm::Exact:
+      break;
+    }
+  }
+  fence();
+  tile::PhaseArriveOp::create(builder, loc,
+                              shared.getPhases().ready[roleNumber], stage);
 }
 
 void StateRole::emit(tile::RoleOp role, TokenRange range) {
@@ -499,19 +544,22 @@ void StateRole::emit(tile::RoleOp role, TokenRange range) {
   for (BlockArgument constant : scan.getConstantArguments())
     if (!constant.use_empty())
       tiles[constant] = loadConstant(constant);
-  getPairTile();
-  SmallVector<Value> initial;
   for (auto [i, state] : llvm::enumerate(plan.states))
-    initial.push_back(segment ? loadFirst(state, static_cast<unsigned>(i))
-                              : loadState(state, static_cast<unsigned>(i)));
+    if (state.role == roleNumber)
+      own.push_back(static_cast<unsigned>(i));
+  SmallVector<Value> initial;
+  for (unsigned i : own)
+    initial.push_back(segment ? loadFirst(plan.states[i], i)
+                              : loadState(plan.states[i], i));
   // In place, warps write what others have read too.
-  if (llvm::any_of(plan.states, [&](const StateForm &state) {
-        return getWarps(state.rows) < warps;
+  if (llvm::any_of(own, [&](unsigned i) {
+        const StateForm &state = plan.states[i];
+        return state.parts == 1 && getWarps(state.rows) < warps;
       }))
     barrier();
   if (isSummary())
-    for (const StateForm &state : plan.states) {
-      StateDecay ones = makeOnes(state);
+    for (unsigned i : own) {
+      StateDecay ones = makeOnes(plan.states[i]);
       for (Value factor : {ones.rows, ones.cols})
         if (factor)
           initial.push_back(factor);
@@ -525,25 +573,35 @@ void StateRole::emit(tile::RoleOp role, TokenRange range) {
     builder.setInsertionPointToStart(loop.getBody());
     Value first = loop.getInductionVar();
     Value passed = arith::SubIOp::create(builder, loc, first, tokens.first);
-    Value number = arith::DivUIOp::create(builder, loc, passed, size);
-    stage = arith::RemUIOp::create(builder, loc, number, shared.getStages());
+    Value chunkNumber = arith::DivUIOp::create(builder, loc, passed, size);
+    stage =
+        arith::RemUIOp::create(builder, loc, chunkNumber, shared.getStages());
     remaining = arith::SubIOp::create(builder, loc, tokens.end, first);
     // Tells the assembler that no product of the iteration before is running.
     if (plan.options.wgmma)
       tile::WgmmaWaitOp::create(builder, loc, ValueRange(),
                                 builder.getI64IntegerAttr(0));
+    if (llvm::any_of(plan.scores, [&](const auto &entry) {
+          return isOwn(entry.first->getResult(0));
+        }))
+      getPairTile();
     ValueRange carried = loop.getRegionIterArgs();
-    states.assign(carried.begin(), carried.begin() + plan.states.size());
+    states.assign(plan.states.size(), Value());
+    for (auto [i, state] : llvm::zip(own, carried))
+      states[i] = state;
     stateLefts.assign(plan.states.size(), Value());
     // What is read first is ready before the first role is.
     for (const auto &[op, read] : plan.reads)
-      if (isEarly(read.reader) && !isSummary())
+      if (plan.states[read.state].role == roleNumber && isEarly(read.reader) &&
+          !isSummary())
         getStateLeft(read.state);
-    tile::PhaseWaitOp::create(builder, loc, shared.getPhases().ready, stage,
-                              shared.getParity(builder, number));
+    Value phase = shared.getParity(builder, chunkNumber);
+    for (int64_t before = 0; before < roleNumber; ++before)
+      tile::PhaseWaitOp::create(builder, loc, shared.getPhases().ready[before],
+                                stage, phase);
     SmallVector<Value> next;
     if (isSummary())
-      emitSummaryChunk(carried.drop_front(plan.states.size()), next);
+      emitSummaryChunk(carried.drop_front(own.size()), next);
     else
       emitChunk(first, next);
     tile::PhaseArriveOp::create(builder, loc, shared.getPhases().done, stage);
@@ -551,22 +609,22 @@ void StateRole::emit(tile::RoleOp role, TokenRange range) {
   }
   ValueRange results = loop.getResults();
   if (isSummary()) {
-    ValueRange decays = results.drop_front(plan.states.size());
-    for (auto [i, state] : llvm::enumerate(plan.states)) {
-      StateDecay decay = makeOnes(state);
+    ValueRange decays = results.drop_front(own.size());
+    for (auto [i, result] : llvm::zip(own, results)) {
+      StateDecay decay = makeOnes(plan.states[i]);
       for (Value *factor : {&decay.rows, &decay.cols}) {
         if (!*factor)
           continue;
         *factor = decays.front();
         decays = decays.drop_front();
       }
-      storeRecord(static_cast<unsigned>(i), results[i], decay);
+      storeRecord(i, result, decay);
     }
     return;
   }
   auto storeStates = [&] {
-    for (auto [i, state] : llvm::enumerate(plan.states))
-      storeState(state, static_cast<unsigned>(i), results[i]);
+    for (auto [i, result] : llvm::zip(own, results))
+      storeState(plan.states[i], i, result);
   };
   if (!segment)
     return storeStates();

@@ -44,10 +44,10 @@ class StateRole : public RoleEmitter {
 public:
   StateRole(const ScanPlan &plan, SharedArrays &shared,
             mlir::ValueRange arguments, ArgumentNumbers numbers,
-            const SegmentRange *segment)
+            const SegmentRange *segment, int64_t roleNumber)
       : RoleEmitter(plan, shared, arguments, tile::Dimension::Cols,
-                    kStateBarrier, ScanPlan::kStateWarps),
-        argumentNumbers(numbers), segment(segment) {}
+                    kStateBarrier + roleNumber, plan.getStateWarps(roleNumber)),
+        argumentNumbers(numbers), segment(segment), roleNumber(roleNumber) {}
 
   void emit(tile::RoleOp role, TokenRange tokens);
 
@@ -69,6 +69,19 @@ private:
   };
 
   void emitChunk(mlir::Value first, llvm::SmallVectorImpl<mlir::Value> &next);
+  /// The columns that a warp has of a state.
+  int64_t getCols(const StateForm &state) const {
+    return plan.getPadded(state.cols) / state.parts;
+  }
+  mlir::Value getPart(const StateForm &state);
+  mlir::Value getFirstCol(const StateForm &state);
+  tile::RegType getStateType(const StateForm &state, mlir::Type element) const;
+  /// Of a warp's vector of values along a state's columns.
+  tile::RegType getColsType(const StateForm &state) const;
+  /// Emits `body` for the warps whose part of the state no other has.
+  void onlyOwners(const StateForm &state, llvm::function_ref<void()> body);
+  /// The sum of what the warps with other columns have.
+  mlir::Value addParts(const ReadForm &read, mlir::Value tile);
   /// Whether the second role computes `value` from operands itself.
   bool isRecomputed(mlir::Value value) const;
   mlir::Value loadState(const StateForm &state, unsigned number);
@@ -76,8 +89,9 @@ private:
   void storeOutput(unsigned number, mlir::Value value, mlir::Value first);
 
   // Products.
+  /// With a right operand from column `col` on, if given.
   Running multiplyLarge(mlir::Value accumulators, mlir::Value lhs,
-                        mlir::Value rhs, bool transposed);
+                        mlir::Value rhs, bool transposed, mlir::Value col = {});
   void beginGroup();
   void endGroup(Running &running);
   mlir::Value finish(Running running);
@@ -86,7 +100,13 @@ private:
   mlir::Value getScores(mlir::Value scores);
   mlir::Value makeLateScores(const ScoresForm &form);
   MatrixPair getPair(const Recipe &recipe);
+  /// Whether a role before this one writes it.
   bool isEarly(const Recipe &recipe) const;
+  /// Whether this role computes `value`, from states or what depends on them.
+  bool isOwn(mlir::Value value) const {
+    return plan.getRole(value) == roleNumber;
+  }
+  void writeCrossings();
 
   bool canStart(chunk::MixOp op) const;
   void startRead(const ReadForm &read);
@@ -112,11 +132,15 @@ private:
   void storeRecord(unsigned number, mlir::Value tile, const StateDecay &decay);
   /// Whether the chunk's decays are to be products of factors.
   mlir::Value isExact();
-  mlir::Value loadVector(mlir::Value value, bool alongRows);
+  mlir::Value loadVector(const StateForm &state, mlir::Value value,
+                         bool alongRows);
 
   ArgumentNumbers argumentNumbers;
   const SegmentRange *segment; ///< null where there are none
+  int64_t roleNumber;
   TokenRange tokens;
+  /// The numbers of the role's states.
+  llvm::SmallVector<unsigned> own;
   /// The chunk's states, and as left operands where they are read.
   llvm::SmallVector<mlir::Value> states, stateLefts;
   llvm::DenseMap<mlir::Operation *, Running> running;
@@ -126,6 +150,7 @@ private:
   std::vector<std::pair<Recipe, MatrixPair>> ownMatrices;
   std::vector<std::pair<Recipe, mlir::Value>> lefts, written;
   std::vector<mlir::Value> outputMemories;
+  llvm::DenseMap<mlir::Operation *, mlir::Value> partMemories;
   llvm::DenseSet<mlir::Value> scoresMade;
   mlir::Value exactFlag;
   /// Groups of products that were begun, and that nothing waits for any more.

@@ -54,8 +54,31 @@ static Value buildUnitExp(OpBuilder &builder, Location loc, Value x) {
   return arith::MulFOp::create(builder, loc, power, factor);
 }
 
+/// e^x - 1: near 0 the Taylor polynomial, whose first missing term is below
+/// 2^-26 of the result there, else what the power gives.
+static Value buildUnitExpm1(OpBuilder &builder, Location loc, Value x) {
+  constexpr float bound = 0.35f;
+  auto at = [&](float number) { return constant(builder, loc, number); };
+  Value sum = at(1.0f / 5040);
+  for (float factorial : {720.0f, 120.0f, 24.0f, 6.0f, 2.0f, 1.0f})
+    sum = math::FmaOp::create(builder, loc, sum, x, at(1 / factorial));
+  Value near = arith::MulFOp::create(builder, loc, sum, x);
+  Value far = arith::SubFOp::create(builder, loc, buildUnitExp(builder, loc, x),
+                                    at(1.0f));
+  Value isNear =
+      arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::OLT,
+                            math::AbsFOp::create(builder, loc, x), at(bound));
+  return arith::SelectOp::create(builder, loc, isNear, near, far);
+}
+
 /// What `op` becomes, or null for what later conversions know.
 static Value expand(OpBuilder &builder, Operation *op) {
+  // Without the branches that rounding to nearest takes; 2 ulp.
+  if (isa<arith::DivFOp>(op) && op->getResult(0).getType().isF32())
+    return LLVM::CallIntrinsicOp::create(
+               builder, op->getLoc(), builder.getF32Type(),
+               builder.getStringAttr("llvm.nvvm.div.full"), op->getOperands())
+        .getResults();
   if (op->getNumOperands() != 1 || op->getNumResults() != 1 ||
       !op->getResult(0).getType().isF32())
     return {};
@@ -63,6 +86,8 @@ static Value expand(OpBuilder &builder, Operation *op) {
   Value x = op->getOperand(0);
   if (isa<math::ExpOp>(op))
     return buildUnitExp(builder, loc, x);
+  if (isa<math::ExpM1Op>(op))
+    return buildUnitExpm1(builder, loc, x);
   if (isa<math::Exp2Op>(op))
     return callUnit(builder, loc, "llvm.nvvm.ex2.approx.ftz.f", x);
   if (isa<math::RsqrtOp>(op))
@@ -76,7 +101,8 @@ struct ExpandKernelMathPass
   void runOnOperation() override {
     SmallVector<Operation *> functions;
     getOperation()->walk([&](Operation *op) {
-      if (isa_and_present<math::MathDialect>(op->getDialect()))
+      if (isa<arith::DivFOp>(op) ||
+          isa_and_present<math::MathDialect>(op->getDialect()))
         functions.push_back(op);
     });
     for (Operation *op : functions) {
@@ -86,9 +112,9 @@ struct ExpandKernelMathPass
         op->erase();
         continue;
       }
-      if (isa<math::AbsFOp, math::SqrtOp, math::FmaOp, math::CopySignOp,
-              math::FloorOp, math::CeilOp, math::RoundEvenOp, math::TruncOp>(
-              op))
+      if (isa<arith::DivFOp, math::AbsFOp, math::SqrtOp, math::FmaOp,
+              math::CopySignOp, math::FloorOp, math::CeilOp, math::RoundEvenOp,
+              math::TruncOp>(op))
         continue;
       op->emitOpError("has no instruction on a GPU");
       return signalPassFailure();
