@@ -437,6 +437,10 @@ LogicalResult ProgramEmitter::emitIf(scf::IfOp branch) {
   SmallVector<Type> types;
   expandTypes(branch.getResultTypes(), types);
   bool hasElse = !branch.getElseRegion().empty();
+  auto vote = branch.getCondition().getDefiningOp<VoteOp>();
+  Region &unusual = vote && vote.getKind() == VoteKind::Any
+                        ? branch.getThenRegion()
+                        : branch.getElseRegion();
   auto lowered = scf::IfOp::create(
       builder, loc, types, scalars.lookupOrDefault(branch.getCondition()),
       hasElse);
@@ -450,11 +454,11 @@ LogicalResult ProgramEmitter::emitIf(scf::IfOp branch) {
     else
       builder.setInsertionPoint(to.front().getTerminator());
     // What branches that are long enough to meet in need is their own, and so
-    // is what the second of two ways takes.
+    // is what the unusual of two ways takes.
     Value outerLane = lane;
-    bool isLong = !from->front().getOps<BarrierOp>().empty() ||
-                  (from == &branch.getElseRegion() &&
-                   !from->front().getOps<SyncWarpOp>().empty());
+    bool isLong =
+        !from->front().getOps<BarrierOp>().empty() ||
+        (from == &unusual && !from->front().getOps<SyncWarpOp>().empty());
     if (inRole && isLong)
       lane = arith::AndIOp::create(builder, loc, readThread(), index(31));
     LogicalResult result = emitBlock(from->front());
