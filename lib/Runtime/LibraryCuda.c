@@ -8,6 +8,8 @@
 
 #include "LibraryRuntime.h"
 
+#include "larc/Runtime/Segments.h"
+
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -289,6 +291,7 @@ static uint32_t countBlocks(const larc_shape *shape,
 }
 
 /// Segments that give every multiprocessor work, if sequences are long enough.
+/// Lengths of packed ones are only known on the GPU.
 static int64_t chooseSegments(const larc_loaded_context *context,
                               const larc_data_cuda_form *form,
                               const larc_shape *shape) {
@@ -298,13 +301,9 @@ static int64_t chooseSegments(const larc_loaded_context *context,
       countBlocks(shape, &form->launches[form->num_launches - 1], 1);
   if (blocks == 0)
     return 1;
-  int64_t segments = context->multiprocessors * form->blocks_per_sm / blocks;
-  int64_t most = larc_mean_tokens(shape) / form->least_segment_tokens;
-  if (segments > most)
-    segments = most;
-  if (shape->segments > 0 && segments > shape->segments)
-    segments = shape->segments;
-  return segments > 1 ? segments : 1;
+  return larc_choose_segments(blocks, larc_mean_tokens(shape),
+                              context->multiprocessors * form->blocks_per_sm,
+                              form->least_segment_tokens, shape->segments);
 }
 
 static larc_status planWorkspace(larc_plan *plan,

@@ -25,9 +25,8 @@ using namespace larc;
 static constexpr int64_t chunkSizes[] = {32, 16};
 /// Shorter sequences are done before the first chunk would be.
 static constexpr int64_t leastTokensOfChunks = 16;
-/// A segment's start composes the states of those before it, which is to be
-/// little beside its own tokens.
-static constexpr int64_t leastTokensOfSegments = 256;
+/// What a block does before and after its tokens is to be little beside them.
+static constexpr int64_t leastTokensOfSegments = 128;
 
 static constexpr unsigned hopper = 90;
 

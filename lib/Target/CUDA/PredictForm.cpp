@@ -8,6 +8,8 @@
 
 #include "larc/Target/CUDA/PredictForm.h"
 
+#include "larc/Runtime/Segments.h"
+
 #include <algorithm>
 
 using namespace mlir;
@@ -19,18 +21,15 @@ const CudaPrediction::Kernel &CudaPrediction::getLongest() const {
   });
 }
 
-/// As libraries choose: until every multiprocessor has work, if sequences are
-/// long enough.
+/// As libraries choose.
 static int64_t chooseSegments(const CudaForm &form, const GPUModel &model,
                               const CudaCall &call) {
   if (form.leastSegmentTokens <= 0)
     return 1;
   int64_t blocks = call.sequences * call.heads * form.launches.back().parts;
-  if (blocks == 0)
-    return 1;
-  int64_t wanted = model.multiprocessors * form.blocksPerSM / blocks;
-  return std::max<int64_t>(
-      std::min(wanted, call.tokens / form.leastSegmentTokens), 1);
+  return larc_choose_segments(blocks, call.tokens,
+                              int64_t(model.multiprocessors) * form.blocksPerSM,
+                              form.leastSegmentTokens, /*limit=*/0);
 }
 
 CudaPrediction larc::predictForm(const CudaForm &form, ModuleOp programs,

@@ -45,10 +45,10 @@ struct CudaForm {
   std::string cubin; ///< an ELF file
   std::vector<CudaFormLaunch> launches;
 
-  /// Sequences are cut into segments of at least that many tokens, until
-  /// `blocksPerSM` thread blocks of the last kernel fill each multiprocessor;
-  /// 0: never. Then the workspace has `segmentBytes` for each segment of each
-  /// head of each sequence.
+  /// Sequences are cut into segments of at least that many tokens where thread
+  /// blocks of the last kernel, of which each multiprocessor has `blocksPerSM`,
+  /// are else too few; 0: never. Then the workspace has `segmentBytes` for each
+  /// segment of each head of each sequence.
   int64_t leastSegmentTokens = 0;
   int64_t blocksPerSM = 1;
   int64_t segmentBytes = 0;

@@ -89,6 +89,20 @@ TEST_F(PredictFormTest, CutsFewHeads) {
   EXPECT_LT(cut.seconds, predict(call).seconds);
 }
 
+/// 50 heads in two segments each would leave a fourth of the multiprocessors
+/// without work; in five, all have two.
+TEST_F(PredictFormTest, CutsEvenly) {
+  auto count = [&](int64_t heads, int64_t tokens) {
+    return predict({/*sequences=*/1, tokens, heads}).segments;
+  };
+  EXPECT_EQ(count(4, 32768), 33);
+  EXPECT_EQ(count(50, 8192), 5);
+  EXPECT_EQ(count(66, 8192), 2);
+  EXPECT_EQ(count(67, 8192), 1);
+  EXPECT_EQ(count(96, 8192), 1);
+  EXPECT_EQ(count(140, 8192), 1);
+}
+
 TEST_F(PredictFormTest, KeepsSegmentsLong) {
   EXPECT_EQ(predict({/*sequences=*/1, /*tokens=*/1024, /*heads=*/1}).segments,
             4);
