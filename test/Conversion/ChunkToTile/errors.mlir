@@ -378,8 +378,24 @@ larc.recurrence @short(%q[K], %k[K], %v[V], %g[K]: gate, %c: gate) state(%S[K, V
   %o = larc.contract %S, %q over K
   larc.yield %S, %o
 }
-// expected-error @below {{expected chunks of 16, 32 or 64 tokens, found 8}}
+// expected-error @below {{expected chunks of 16 or 32 tokens, found 8}}
 chunk.scan @short size 8 tokens(token from 0 size 8, source from 0 size 8)
+    dims(K = 16, V = 16) operands(%q[K], %k[K], %v[V], %g[K], %c)
+    states(%S[K, V]: diagonal) {
+  %o = larc.contract %q, %S over K
+  %n = chunk.update %S over token keys(%k) values(%v)
+  chunk.yield %n, %o
+}
+
+// -----
+
+larc.recurrence @tall(%q[K], %k[K], %v[V], %g[K]: gate, %c: gate) state(%S[K, V]) -> (o[V])
+    dims(K = 16, V = 16) {
+  %o = larc.contract %S, %q over K
+  larc.yield %S, %o
+}
+// expected-error @below {{expected chunks of 16 or 32 tokens, found 64}}
+chunk.scan @tall size 64 tokens(token from 0 size 64, source from 0 size 64)
     dims(K = 16, V = 16) operands(%q[K], %k[K], %v[V], %g[K], %c)
     states(%S[K, V]: diagonal) {
   %o = larc.contract %q, %S over K

@@ -16,9 +16,17 @@
 // CHECK:       %[[TO:.+]] = arith.addi %[[FROM]], %[[SIZE]]
 // CHECK:       %[[END:.+]] = arith.minui %[[TO]], %[[LENGTH]]
 // CHECK:       %[[IS_LAST:.+]] = arith.cmpi eq, %[[SEGMENT]], %[[LAST]]
-// CHECK:       arith.select %[[IS_LAST]], %[[FROM]], %[[END]]
+// CHECK:       %[[STOP:.+]] = arith.select %[[IS_LAST]], %[[FROM]], %[[END]]
+// Neither readers nor scores are computed.
 // CHECK:       tile.role first 0 warps 4
+// CHECK:         scf.for %{{.+}} = %[[FROM]] to %[[STOP]] step
+// CHECK-NOT:       tile.copy_async %arg0
 // CHECK:       tile.role first 4 warps 4
+// CHECK:         %[[SELF:.+]] = tile.warp
+// CHECK:         %[[OWN:.+]] = arith.muli %[[SELF]], %c16
+// CHECK:         %[[BEGIN:.+]] = arith.addi %[[FROM]], %[[OWN]]
+// CHECK:         arith.select %{{.+}}, %[[BEGIN]], %[[STOP]]
+// CHECK-NOT:     tile.mma_rows
 // CHECK:       tile.role first 8 warps 8
 // CHECK:         %[[HANDS_ON:.+]] = arith.cmpi eq, %[[SEGMENT]], %[[LAST]]
 // CHECK:         %[[FIRST:.+]] = scf.if %[[HANDS_ON]] -> (!tile.reg<16x64xf32, acc>)

@@ -162,3 +162,32 @@ tile.program @concat(
   tile.store %b, %y[%zero, %zero] : !tile.reg<32x16xf32, acc>, !tile.global<32x16xf32>
   tile.return
 }
+
+// A bf16 is the upper half of a float32: of two in a register, one is moved
+// there and the other is there when the rest is cleared.
+// CHECK-LABEL: llvm.func @widened(
+// PTX-LABEL: .entry widened(
+tile.program @widened(
+    %x: !tile.global<16x8xbf16> {tile.argument = #tile.argument<initial>},
+    %y: !tile.global<16x8xf32> {tile.argument = #tile.argument<final>})
+    warps 1 {
+  %zero = arith.constant 0 : index
+  %a = tile.load %x[%zero, %zero] : !tile.global<16x8xbf16> -> !tile.reg<16x8xbf16, acc>
+  // CHECK-NOT: extf
+  // CHECK:     %[[PAIR:.*]] = llvm.bitcast %[[TWO:.*]] : vector<2xbf16> to i32
+  // CHECK:     %[[BITS:.*]] = arith.constant 16 : i32
+  // CHECK:     %[[FIRST:.*]] = llvm.shl %[[PAIR]], %[[BITS]]
+  // CHECK:     llvm.bitcast %[[FIRST]] : i32 to f32
+  // CHECK:     %[[PAIR:.*]] = llvm.bitcast %[[TWO]] : vector<2xbf16> to i32
+  // CHECK:     %[[MASK:.*]] = arith.constant -65536 : i32
+  // CHECK:     %[[SECOND:.*]] = llvm.and %[[PAIR]], %[[MASK]]
+  // CHECK:     llvm.bitcast %[[SECOND]] : i32 to f32
+  // CHECK-NOT: extf
+  // PTX-NOT:   cvt.f32.bf16
+  // PTX:       shl.b32 %{{.*}}, 16;
+  // PTX:       and.b32 %{{.*}}, -65536;
+  // PTX-NOT:   cvt.f32.bf16
+  %w = tile.convert %a : !tile.reg<16x8xbf16, acc> -> !tile.reg<16x8xf32, acc>
+  tile.store %w, %y[%zero, %zero] : !tile.reg<16x8xf32, acc>, !tile.global<16x8xf32>
+  tile.return
+}

@@ -53,3 +53,31 @@ tile.program @both() warps 16 {
   }
   tile.return
 }
+
+// -----
+
+// One warp is asked by an instruction of its own, and meets no other.
+// CHECK-LABEL: llvm.func @vote(
+tile.program @vote(
+    %x: !tile.global<?x8xf32> {tile.argument = #tile.argument<operand>})
+    warps 4 {
+  %zero = arith.constant 0 : index
+  %f0 = arith.constant 0.0 : f32
+  %three = arith.constant 3 : index
+  %a = tile.load %x[%zero, %zero] : !tile.global<?x8xf32> -> !tile.reg<16x8xf32, acc>
+  %p = tile.map (%v = %a) : (!tile.reg<16x8xf32, acc>) -> !tile.reg<16x8xi1, acc> {
+    %big = arith.cmpf ogt, %v, %f0 : f32
+    tile.yield %big : i1
+  }
+  // CHECK-NOT:     barrier
+  // A lane's elements first.
+  // CHECK-COUNT-3: arith.andi %{{.*}} : i1
+  // CHECK:         %[[LANES:.*]] = arith.constant -1 : i32
+  // CHECK-NEXT:    nvvm.vote.sync all %[[LANES]], %{{.*}} -> i1
+  // CHECK-COUNT-3: arith.ori %{{.*}} : i1
+  // CHECK:         nvvm.vote.sync any %{{.*}}, %{{.*}} -> i1
+  // CHECK-NOT:     barrier
+  %all = tile.vote all %p id %three warps 1 : !tile.reg<16x8xi1, acc>
+  %any = tile.vote any %p id %three warps 1 : !tile.reg<16x8xi1, acc>
+  tile.return
+}
