@@ -318,7 +318,7 @@ chunk.scan @scalar size 16
 // CHECK:         tile.role first 8 warps 8
 // CHECK:           %[[NOW:.+]] = tile.stage %[[FLAGS]]
 // CHECK:           tile.load %[[NOW]]
-// CHECK:           %[[EXACTLY:.+]] = tile.vote any %{{.+}} warps 8
+// CHECK:           %[[EXACTLY:.+]] = tile.vote any %
 // CHECK:           scf.if %[[EXACTLY]]
 // CHECK:             tile.scan product %{{.+}} along cols backward exclusive block 8
 // MMA-LABEL: tile.program @values(
