@@ -21,6 +21,7 @@
 #include "mlir/Pass/PassManager.h"
 
 #include <cmath>
+#include <functional>
 #include <limits>
 
 using namespace larc;
@@ -40,6 +41,9 @@ struct Case {
   /// What some gates are set to: every `strideOfGates`-th.
   double gate = 0;
   size_t strideOfGates = 0;
+  /// What a gate is instead, given its operand, token, channel and value.
+  std::function<double(StringRef, size_t, size_t, double)> changeGate;
+  int64_t stages = 0; ///< 0: as many as fit
   DType dtype = DType::BF16;
   Values attributes;
 };
@@ -75,15 +79,21 @@ TensorMap ChunkToTileTest::makeInputs(RecurrenceOp spec, const Dims &dims,
     return {};
   }
   TensorMap inputs = std::move(*made);
-  if (given.strideOfGates == 0)
+  if (given.strideOfGates == 0 && !given.changeGate)
     return inputs;
   for (auto decl : spec.getTokenOperands().getAsRange<OperandDeclAttr>()) {
     if (decl.getDomain() != Domain::LogDecay)
       continue;
     Tensor &gate = inputs.find(decl.getName().str())->second;
     std::vector<double> values = getValues(gate);
-    for (size_t i = 0; i < values.size(); i += given.strideOfGates)
-      values[i] = given.gate;
+    if (given.strideOfGates > 0)
+      for (size_t i = 0; i < values.size(); i += given.strideOfGates)
+        values[i] = given.gate;
+    size_t channels = values.size() / std::max<size_t>(given.tokens, 1);
+    if (given.changeGate)
+      for (auto [i, value] : llvm::enumerate(values))
+        value =
+            given.changeGate(decl.getName(), i / channels, i % channels, value);
     gate =
         llvm::cantFail(Tensor::fromValues(DType::F32, gate.getShape(), values));
   }
@@ -108,7 +118,20 @@ OwningOpRef<ModuleOp> ChunkToTileTest::compile(Problem &problem,
   chunks.size = given.chunk;
   chunks.wgmma = given.wgmma;
   chunks.segments = given.segments > 0;
-  buildChunkTiles(pm, options, chunks);
+  if (given.stages == 0) {
+    buildChunkTiles(pm, options, chunks);
+  } else {
+    ConvertChunkToTileOptions converted;
+    converted.operandTypes.assign(options.operandTypes.begin(),
+                                  options.operandTypes.end());
+    converted.constantTypes.assign(options.constantTypes.begin(),
+                                   options.constantTypes.end());
+    converted.outputTypes.assign(options.outputTypes.begin(),
+                                 options.outputTypes.end());
+    converted.stages = given.stages;
+    buildChunkDerivation(pm, given.chunk);
+    pm.addPass(createConvertChunkToTile(converted));
+  }
   if (failed(pm.run(*module)))
     return nullptr;
   return module;
@@ -334,4 +357,132 @@ TEST_F(ChunkToTileTest, SingleWarpProducts) {
   given.wgmma = false;
   check(load("gla"), {{"K", 64}, {"V", 128}}, given);
   check(load("gsa"), {{"K", 64}, {"V", 64}, {"M", 64}}, given);
+}
+
+//===----------------------------------------------------------------------===//
+// Stages and passes
+//===----------------------------------------------------------------------===//
+
+/// Every stage serves many chunks, and every warp of the first role does.
+TEST_F(ChunkToTileTest, ManyChunks) {
+  Case given;
+  given.tokens = 600;
+  for (int64_t chunk : {16, 32}) {
+    SCOPED_TRACE(chunk);
+    given.chunk = chunk;
+    check(load("gla"), {{"K", 64}, {"V", 64}}, given);
+  }
+  check(load("simple_gla"), {{"K", 64}, {"V", 64}}, given);
+  check(load("gsa"), {{"K", 64}, {"V", 64}, {"M", 64}}, given);
+}
+
+/// Of each chunk some passes have strong gates, and others not: all of a pass
+/// or one channel, all of a chunk or one token.
+TEST_F(ChunkToTileTest, MixedPasses) {
+  Case given;
+  given.tokens = 600;
+  given.changeGate = [](StringRef, size_t token, size_t channel, double value) {
+    size_t pass = channel / 16, chunk = token / 32;
+    bool strong = pass == chunk % 5 && (chunk % 2 == 0 || channel % 16 == 3) &&
+                  (chunk % 3 == 0 || token % 32 == 7);
+    return strong ? -70.0 : value;
+  };
+  for (int64_t chunk : {16, 32}) {
+    SCOPED_TRACE(chunk);
+    given.chunk = chunk;
+    check(load("gla"), {{"K", 64}, {"V", 64}}, given);
+  }
+  given.tokens = 200;
+  given.dtype = DType::F32;
+  check(load("gla"), {{"K", 64}, {"V", 64}}, given);
+  check(load("rwkv6"), {{"K", 128}, {"V", 64}}, given);
+}
+
+/// With fewer stages than warps of the first role some have nothing to do.
+TEST_F(ChunkToTileTest, FewStages) {
+  for (int64_t stages : {2, 3, 5}) {
+    SCOPED_TRACE(stages);
+    Case given;
+    given.tokens = 300;
+    given.stages = stages;
+    check(load("gla"), {{"K", 64}, {"V", 64}}, given);
+    check(load("retention"), {{"K", 64}, {"V", 64}}, given);
+    given.tokens = 75;
+    given.gate = -1000;
+    given.strideOfGates = 7;
+    check(load("gla"), {{"K", 64}, {"V", 64}}, given);
+  }
+}
+
+TEST_F(ChunkToTileTest, GrowingStates) {
+  using Change = std::function<double(size_t, double)>;
+  auto pair = [](size_t token, double first, double second) -> Change {
+    return [=](size_t at, double value) {
+      return at == token ? first : at == token + 1 ? second : value;
+    };
+  };
+  // All a little; up and down again, within a chunk, a pass's bound and
+  // beyond it, across chunks; down and up.
+  std::vector<Change> changes = {[](size_t, double) { return 0.1; },
+                                 pair(40, 50, -50),
+                                 pair(40, 80, -80),
+                                 pair(31, 80, -80),
+                                 pair(40, -80, 80),
+                                 pair(31, -50, 50)};
+  for (size_t i = 0; i < changes.size(); ++i) {
+    for (const char *axis : {"g", "gk", "gv"}) {
+      SCOPED_TRACE(std::to_string(i) + " " + axis);
+      Case given;
+      given.changeGate = [&](StringRef name, size_t token, size_t channel,
+                             double value) {
+        bool changed = name == axis && (i == 0 || channel == 5);
+        return changed ? changes[i](token, value) : value;
+      };
+      StringRef spec = StringRef(axis) == "g" ? "gla" : "outer_gate";
+      check(load(spec), {{"K", 64}, {"V", 64}}, given);
+    }
+  }
+}
+
+/// Nothing that lies beyond the last token takes part.
+TEST_F(ChunkToTileTest, TailsWithStrongGates) {
+  for (int64_t tokens : {1, 15, 17, 31, 33, 47, 129}) {
+    for (double gate : {-80.0, -std::numeric_limits<double>::infinity()}) {
+      SCOPED_TRACE(std::to_string(tokens) + " " + std::to_string(gate));
+      Case given;
+      given.tokens = tokens;
+      given.gate = gate;
+      given.strideOfGates = 5;
+      for (const char *name : {"simple_gla", "gla", "outer_gate"})
+        check(load(name), {{"K", 64}, {"V", 64}}, given);
+    }
+  }
+}
+
+TEST_F(ChunkToTileTest, WideOperandsWithStrongGates) {
+  for (const char *name : {"simple_gla", "gla", "hgrn2", "rwkv6", "outer_gate"})
+    for (double gate : {-1000.0, -9.0}) {
+      SCOPED_TRACE(name);
+      Case given;
+      given.dtype = DType::F32;
+      given.gate = gate;
+      given.strideOfGates = 3;
+      check(load(name), {{"K", 64}, {"V", 64}}, given);
+    }
+}
+
+/// What a pass over the one axis or the other finds is a matter of either role.
+TEST_F(ChunkToTileTest, StrongGatesOfEitherAxis) {
+  for (int64_t chunk : {16, 32}) {
+    for (const char *axis : {"gk", "gv"}) {
+      SCOPED_TRACE(axis);
+      Case given;
+      given.chunk = chunk;
+      given.changeGate = [&](StringRef name, size_t token, size_t channel,
+                             double value) {
+        return name == axis && (token + channel) % 9 == 0 ? -1000 : value;
+      };
+      check(load("outer_gate"), {{"K", 64}, {"V", 128}}, given);
+    }
+  }
 }
