@@ -208,61 +208,6 @@ Value StateRole::choose(Value condition, llvm::function_ref<Value()> body,
   return branch.getResult(0);
 }
 
-/// Level after level, by columns of 8 readers: few registers are live besides
-/// those of the sums.
-Value StateRole::exactMix(MixOp op, Value scores, Value init) {
-  constexpr int64_t step = 8;
-  MLIRContext *context = builder.getContext();
-  RegType lhs = getTileType(ScanPlan::kRows, plan.chunk, getMatrixType(),
-                            LayoutAttr::getLhs(context));
-  RegType rhs = getTileType(plan.chunk, step, getMatrixType(),
-                            LayoutAttr::getRhs(context));
-  RegType block = getTileType(ScanPlan::kRows, step, getF32(), acc());
-  auto slice = [&](Value tile, int64_t col) -> Value {
-    return tile::SliceOp::create(builder, loc, block, tile, 0, col);
-  };
-  Value sources = numbers(Dimension::Rows, rhs, Value());
-  Value zeros = splat(0, block);
-  SmallVector<Value> totals;
-  for (int64_t col = 0; col < plan.chunk; col += step)
-    totals.push_back(init ? slice(expand(init, true, true), col) : zeros);
-  for (int64_t half = 1, level = 0; half < plan.chunk; half *= 2, ++level) {
-    // What levels take anew shall not stay in registers between them.
-    tile::SyncWarpOp::create(builder, loc);
-    forget();
-    Value factors = evaluateFactors(plan.mixDecays.at(op));
-    Value scaled = product(expand(evaluate(op.getValues()), true, true),
-                           scanHalf(factors, half, true, false));
-    Value left = convert(scaled, lhs);
-    forget();
-    factors = evaluateFactors(plan.mixDecays.at(op));
-    Value after = expand(scanHalf(factors, half, false, false), true, true);
-    for (auto [number, total] : llvm::enumerate(totals)) {
-      int64_t col = static_cast<int64_t>(number) * step;
-      // Blocks whose readers are all in the earlier half.
-      if (half >= step && (col / half) % 2 == 0)
-        continue;
-      Value all = load(scores, index(col), index(0), rhs, /*transposed=*/true);
-      Value readers = numbers(Dimension::Cols, rhs, index(col));
-      Value right =
-          mapTo(getMatrixType(), {all, sources, readers},
-                [&](OpBuilder &inner, ValueRange args) -> Value {
-                  Value bits =
-                      arith::XOrIOp::create(inner, loc, args[1], args[2]);
-                  Value zero = arith::ConstantFloatOp::create(
-                      inner, loc, getMatrixType(),
-                      llvm::APFloat(llvm::APFloat::BFloat(), "0.0"));
-                  return arith::SelectOp::create(
-                      inner, loc, differInHalf(inner, loc, bits, level),
-                      args[0], zero);
-                });
-      Value part = tile::MmaOp::create(builder, loc, left, right, zeros);
-      total = sum(total, product(part, slice(after, col)));
-    }
-  }
-  return tile::ConcatOp::create(builder, loc, totals, Dimension::Cols);
-}
-
 Value StateRole::finishMix(MixOp op) {
   if (!running.contains(op))
     startMix(op);
@@ -470,6 +415,7 @@ void StateRole::emitChunk(Value first, SmallVectorImpl<Value> &next) {
   auto outer = tiles;
   beginChunk();
   // All that waits for nothing but the first role is started first.
+  SmallVector<MixOp> withDecays;
   for (MixOp mix : scan.getOps<MixOp>()) {
     if (!isOwn(mix.getResult()))
       continue;
@@ -478,13 +424,22 @@ void StateRole::emitChunk(Value first, SmallVectorImpl<Value> &next) {
       continued.insert(read->op);
     if (!canStart(mix) || (read && !isEarly(read->reader)))
       continue;
-    startMix(mix);
+    if (plan.mixDecays.at(mix) && mix.getInit())
+      withDecays.push_back(mix);
+    else
+      startMix(mix);
   }
   for (ContractOp contract : scan.getOps<ContractOp>()) {
     auto it = plan.reads.find(contract);
     if (it != plan.reads.end() && isOwn(contract.getResult()) &&
         isEarly(it->second.reader) && !continued.contains(contract))
       startRead(it->second);
+  }
+  // Those are products of their own, for which registers do not suffice beside
+  // states that are left operands and accumulators.
+  for (MixOp mix : withDecays) {
+    evaluate(mix.getInit());
+    startMix(mix);
   }
   SmallVector<Running> updates(plan.states.size());
   for (unsigned i : own)

@@ -115,6 +115,7 @@ private:
   mlir::Value choose(mlir::Value condition,
                      llvm::function_ref<mlir::Value()> body,
                      mlir::Value otherwise);
+  mlir::Value maskScores(mlir::Value scores, mlir::Value reader, int64_t level);
   mlir::Value exactMix(chunk::MixOp op, mlir::Value scores, mlir::Value init);
   bool canUpdate(unsigned state) const;
   mlir::Value getStateLeft(unsigned state);

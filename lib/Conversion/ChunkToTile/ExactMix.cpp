@@ -1,0 +1,93 @@
+//===- ExactMix.cpp - Mixes by products of factors -*- C++ -*- ------------===//
+//
+// Part of the larc project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "StateRole.h"
+
+using namespace mlir;
+using namespace larc;
+
+using chunk::MixOp;
+using tile::Dimension;
+using tile::LayoutAttr;
+using tile::RegType;
+
+/// Scores of 16 sources and 8 readers, those in different halves of a block of
+/// 2^(level + 1) tokens; all are within 16 aligned tokens.
+Value StateRole::maskScores(Value scores, Value reader, int64_t level) {
+  auto type = cast<RegType>(scores.getType());
+  return mapTo(
+      getMatrixType(),
+      {scores, numbers(Dimension::Rows, type, Value()),
+       numbers(Dimension::Cols, type, reader)},
+      [&](OpBuilder &inner, ValueRange args) -> Value {
+        Value bits = arith::XOrIOp::create(inner, loc, args[1], args[2]);
+        Value zero = arith::ConstantFloatOp::create(
+            inner, loc, getMatrixType(),
+            llvm::APFloat(llvm::APFloat::BFloat(), "0.0"));
+        return arith::SelectOp::create(
+            inner, loc, differInHalf(inner, loc, bits, level), args[0], zero);
+      });
+}
+
+/// Level after level, by columns of 8 readers and 16 of their sources: few
+/// registers are live besides those of the sums.
+Value StateRole::exactMix(MixOp op, Value scores, Value init) {
+  constexpr int64_t step = 8, depth = 16;
+  MLIRContext *context = builder.getContext();
+  RegType lhs = getTileType(ScanPlan::kRows, plan.chunk, getMatrixType(),
+                            LayoutAttr::getLhs(context));
+  RegType rhs =
+      getTileType(depth, step, getMatrixType(), LayoutAttr::getRhs(context));
+  RegType block = getTileType(ScanPlan::kRows, step, getF32(), acc());
+  auto slice = [&](Value tile, RegType type, int64_t col) -> Value {
+    return tile::SliceOp::create(builder, loc, type, tile, 0, col);
+  };
+  auto scanFactors = [&](int64_t half, bool toBoundary) {
+    // What is taken anew shall not stay in registers until then.
+    tile::SyncWarpOp::create(builder, loc);
+    forget();
+    Value factors = evaluateFactors(plan.mixDecays.at(op));
+    return expand(scanHalf(factors, half, toBoundary, false), true, true);
+  };
+  Value zeros = splat(0, block);
+  SmallVector<Value> totals;
+  for (int64_t col = 0; col < plan.chunk; col += step)
+    totals.push_back(init ? slice(expand(init, true, true), block, col)
+                          : zeros);
+  for (int64_t half = 1, level = 0; half < plan.chunk; half *= 2, ++level) {
+    Value before = scanFactors(half, /*toBoundary=*/true);
+    Value scaled =
+        product(expand(evaluate(op.getValues()), true, true), before);
+    Value left = convert(scaled, lhs);
+    Value after = scanFactors(half, /*toBoundary=*/false);
+    for (auto [number, total] : llvm::enumerate(totals)) {
+      int64_t col = static_cast<int64_t>(number) * step;
+      bool isMasked = half < depth;
+      // All of these readers may be in the earlier half of their block.
+      if (half >= step && (col / half) % 2 == 0)
+        continue;
+      int64_t first = isMasked ? col / depth * depth : (col / half - 1) * half;
+      Value part = zeros;
+      for (int64_t k = first; k < first + std::max(half, depth); k += depth) {
+        Value right =
+            load(scores, index(col), index(k), rhs, /*transposed=*/true);
+        if (isMasked)
+          right = maskScores(right, index(col % depth), level);
+        part = tile::MmaOp::create(
+            builder, loc,
+            slice(left,
+                  getTileType(ScanPlan::kRows, depth, getMatrixType(),
+                              lhs.getLayout()),
+                  k),
+            right, part);
+      }
+      total = sum(total, product(part, slice(after, block, col)));
+    }
+  }
+  return tile::ConcatOp::create(builder, loc, totals, Dimension::Cols);
+}
