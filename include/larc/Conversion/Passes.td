@@ -242,17 +242,25 @@ def ConvertRecurrenceToTile : Pass<"convert-recurrence-to-tile", "::mlir::Module
 def ConvertChunkToTile : Pass<"convert-chunk-to-tile", "::mlir::ModuleOp"> {
   let summary = "makes tile programs of the scans of states with diagonal transitions";
   let description = [{
-    A `chunk.scan` becomes the program of one sequence and head. Its warps have two roles: those of the first prepare, chunk by
-    chunk, what does not depend on any state (cumulative decays, scaled keys and readers, scores); those of the
-    second hold the states in their registers, read them, mix, and update them. They meet at barriers, a chunk apart, and
-    operands are copied to shared memory some chunks ahead. Tokens lie along columns of register tiles, and channels,
-    divided among a role's warps, along rows.
+    A `chunk.scan` becomes the program of one sequence and head. Its warps have roles:
 
-    Products over decays that are exponentials are made of sums where a bound over the chunk's gates, which the warps vote on,
-    proves that safe; else of the factors themselves, in aligned blocks of 1, 2, 4, ... tokens.
+    - four copy operands to shared memory, some chunks ahead;
+    - those of the first role compute what does not depend on any state (products of decays, scaled keys and readers,
+      scores). Each has chunks of its own and does them by itself, 16 channels at a time; tokens lie along rows of
+      register tiles;
+    - those of the second hold the states in their registers, read them, mix, and update them. Tokens lie along columns,
+      and channels, divided among the warps, along rows. A state that is read by what depends on another has a role of
+      its own, after that of the other.
 
-    With `segments`, a program `@NAME_segments` computes what each segment of a sequence does to a state of
-    zeros, and a program `@NAME_compose` makes the states at the starts of segments of that, from which the third begins.
+    All that goes from role to role lies in rings of one number of stages. The roles meet at phases, of which there are three
+    for each stage: the operands have landed, what crosses is ready, all is done. What crosses lies over operands that only the
+    first role reads, where there are such.
+
+    Products over decays that are exponentials are made of sums where these are bounded; else of the factors themselves,
+    which go from blocks of 1, 2, 4, ... tokens to blocks twice as long. A warp votes on that for each 16 channels of a chunk.
+
+    With `segments`, a second program `@NAME_segments` computes what each segment of a sequence does to a state of
+    zeros, a third `@NAME_compose` makes of these the states at the starts of segments, and `@NAME` does a segment.
 
     What does not have this form is an error: states that are read otherwise than by a contraction over one axis, transitions that
     are not diagonal, and what needs more registers or shared memory than there are.
@@ -265,16 +273,24 @@ def ConvertChunkToTile : Pass<"convert-chunk-to-tile", "::mlir::ModuleOp"> {
     becomes
 
     ```mlir
-    tile.role first 0 warps 8 registers 96 {
+    tile.role first 0 warps 4 registers 48 {
       ...
-      %scores = tile.mma %reader, %writer, %zeros : ...
-      tile.store %masked, %A[%row, %col] : ...
-      tile.arrive id %full warps 16
+      tile.copy_async %q[%first, %c0] below %end to %operand : ...
+      tile.phase_arrive %landed[%stage] : ...
     }
-    tile.role first 8 warps 8 registers 160 {
+    tile.role first 4 warps 4 registers 160 {
       ...
+      tile.phase_wait %landed[%stage] parity %parity : ...
+      %scores = tile.mma_rows %reader, %writer, %sums : ...
+      tile.store %masked, %A[%row, %col] : ...
+      tile.phase_arrive %ready[%stage] : ...
+    }
+    tile.role first 8 warps 8 registers 152 {
+      ...
+      tile.phase_wait %ready[%stage] parity %parity : ...
       %past = tile.wgmma %zeros, %S, %reader[%c0, %c0] transposed : ...
       %o = tile.wgmma %past, %v, %A[%c0, %c0] transposed : ...
+      tile.phase_arrive %done[%stage] : ...
     }
     ```
   }];
@@ -288,11 +304,11 @@ def ConvertChunkToTile : Pass<"convert-chunk-to-tile", "::mlir::ModuleOp"> {
     Option<"matrixUnit", "matrix-unit", "std::string", "\"wgmma\"",
            "how the states' products are made: wgmma or mma">,
     Option<"stages", "stages", "int64_t", "0",
-           "chunks of operands in shared memory at a time; 0: as many as fit, at most 4">,
+           "chunks in shared memory at a time, of operands and of what goes from role to role; 0: as many as fit, from 2 to 8">,
     Option<"sharedBytes", "shared-bytes", "int64_t", "232448",
            "bytes of shared memory that a block may have">,
     Option<"factorRegisters", "factor-registers", "int64_t", "0",
-           "registers of a lane of the first role; 0: by the number of its warps">,
+           "registers of a lane of the first role; 0: by the number of roles with states">,
     Option<"segments", "segments", "bool", "false",
            "divide sequences into segments">];
   let dependentDialects = ["::larc::tile::TileDialect", "::mlir::arith::ArithDialect",

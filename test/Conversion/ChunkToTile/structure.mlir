@@ -243,7 +243,7 @@ chunk.scan @gated size 16
 // CHECK-SAME:    %[[G:[^:]+]]: !tile.global<?x1xbf16>
 // CHECK-NOT:     tile.vote
 // CHECK-NOT:     tile.copy_async %[[G]]
-// CHECK:         tile.role first 4 warps 4 registers 160 {
+// CHECK:         tile.role first 4 warps 4 registers
 // CHECK:           %[[FIRST:.+]] = tile.load %[[G]][
 // CHECK:           scf.for {{.+}} iter_args(%[[NOW:.+]] = %[[FIRST]])
 // CHECK:             %[[NEXT:.+]] = tile.load %[[G]][
