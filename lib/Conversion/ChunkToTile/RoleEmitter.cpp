@@ -309,7 +309,7 @@ Value RoleEmitter::evaluate(Value value) {
 void RoleEmitter::forget() {
   auto remembered = kept;
   for (auto [value, tile] : tiles)
-    if (plan.isLate(value))
+    if (isKept(value))
       remembered[value] = tile;
   tiles = std::move(remembered);
 }

@@ -243,13 +243,11 @@ protected:
   /// The scores of the warp's pairs: `raw` masked, with factors and diagonal.
   mlir::Value finishScores(const ScoresForm &form, mlir::Value raw,
                            const PairTile &pair);
-  /// Sums products over pairs of halves of blocks of 2, 4, ... tokens, decays
-  /// being products of factors. `temporary` are memories for a reader and a
-  /// writer.
-  mlir::Value exactPairs(const ScoresForm &form, MatrixPair temporary);
   /// Forgets tiles that can be computed again, which is better than to keep
   /// them in registers where time does not count.
   void forget();
+  /// Whether the role cannot compute `value` again.
+  virtual bool isKept(mlir::Value value) const { return plan.isLate(value); }
   /// Writes what `finishScores` reads of a value for each token.
   void storeTokens(mlir::Value value);
   virtual void storeScalarDecay(const ScoresForm &form);

@@ -198,52 +198,6 @@ Value RoleEmitter::finishScores(const ScoresForm &form, Value raw,
   });
 }
 
-Value RoleEmitter::exactPairs(const ScoresForm &form, MatrixPair temporary) {
-  auto axis = cast<StringAttr>(form.op.getAxes()[0]);
-  // Made anew, so that its numbers are not kept in registers for this path.
-  std::optional<PairTile> outer = std::exchange(pairs, std::nullopt);
-  const PairTile &pair = getPairTile();
-  Value total =
-      splat(0, getTileType(ScanPlan::kRows, pair.cols, getF32(), acc()));
-  auto levels = static_cast<int64_t>(llvm::Log2_64(plan.chunk));
-  // One more for tokens with themselves.
-  for (int64_t level = -1; level < levels; ++level) {
-    int64_t half = int64_t(1) << std::max<int64_t>(level, 0);
-    auto scaled = [&](Value value, bool toBoundary) {
-      forget();
-      if (pass)
-        forgetChannels();
-      Value tile = evaluate(value);
-      if (level < 0)
-        return tile;
-      return product(tile, scanHalf(evaluateFactors(form.decay), half,
-                                    toBoundary, form.inclusive));
-    };
-    barrier();
-    forPasses(axis, {}, [&](ValueRange) {
-      storeMatrix(scaled(form.reader.value, false), axis, {temporary.high, {}});
-      storeMatrix(scaled(form.writer.value, true), axis, {temporary.low, {}});
-      return SmallVector<Value>();
-    });
-    barrier();
-    Value part = multiplyPairs({temporary.high, {}}, {temporary.low, {}}, axis);
-    total = map(
-        {total, part, pair.rows, pair.colNumbers},
-        [&](OpBuilder &inner, ValueRange args) -> Value {
-          Value bits = arith::XOrIOp::create(inner, loc, args[2], args[3]);
-          Value zero = arith::ConstantIntOp::create(inner, loc, 0, 32);
-          Value chosen =
-              level >= 0
-                  ? differInHalf(inner, loc, bits, level)
-                  : arith::CmpIOp::create(inner, loc, arith::CmpIPredicate::eq,
-                                          bits, zero);
-          return arith::SelectOp::create(inner, loc, chosen, args[1], args[0]);
-        });
-  }
-  pairs = outer;
-  return total;
-}
-
 void RoleEmitter::storeScores(Value tile, Value memory) {
   const PairTile &pair = getPairTile();
   Value rounded = convert(tile, getMatrixType());

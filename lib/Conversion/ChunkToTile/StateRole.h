@@ -54,6 +54,7 @@ public:
 protected:
   mlir::Value evaluateLeaf(mlir::Value value) override;
   mlir::Value evaluateScale(Scale scale, mlir::Value decay) override;
+  bool isKept(mlir::Value value) const override { return isOwn(value); }
 
 private:
   /// A product that may be running.
@@ -115,6 +116,7 @@ private:
   mlir::Value choose(mlir::Value condition,
                      llvm::function_ref<mlir::Value()> body,
                      mlir::Value otherwise);
+  mlir::Value exactPairs(const ScoresForm &form, MatrixPair temporary);
   mlir::Value maskScores(mlir::Value scores, mlir::Value reader, int64_t level);
   mlir::Value exactMix(chunk::MixOp op, mlir::Value scores, mlir::Value init);
   bool canUpdate(unsigned state) const;

@@ -1,4 +1,4 @@
-//===- ExactMix.cpp - Mixes by products of factors -*- C++ -*- ------------===//
+//===- ExactPath.cpp - Decays as products of factors -*- C++ -*- ----------===//
 //
 // Part of the larc project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -7,6 +7,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "StateRole.h"
+
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace larc;
@@ -90,4 +92,66 @@ Value StateRole::exactMix(MixOp op, Value scores, Value init) {
     }
   }
   return tile::ConcatOp::create(builder, loc, totals, Dimension::Cols);
+}
+
+/// Sums products over pairs of halves of blocks of 2, 4, ... tokens, 16 tokens
+/// at a time. `temporary` are memories for a reader and a writer.
+Value StateRole::exactPairs(const ScoresForm &form, MatrixPair temporary) {
+  auto axis = cast<StringAttr>(form.op.getAxes()[0]);
+  // Made anew, so that its numbers are not kept in registers for this path.
+  std::optional<PairTile> outer = std::exchange(pairs, std::nullopt);
+  const PairTile &pair = getPairTile();
+  RegType block =
+      getTileType(ScanPlan::kRows, ScanPlan::kRows, getF32(), acc());
+  auto storeScaled = [&](Value value, int64_t half, bool toBoundary,
+                         Value memory) {
+    for (int64_t token = 0; token < plan.chunk; token += ScanPlan::kRows) {
+      auto slice = [&](Value tile) -> Value {
+        return tile::SliceOp::create(builder, loc, block,
+                                     expand(tile, true, true), 0, token);
+      };
+      tile::SyncWarpOp::create(builder, loc);
+      forget();
+      if (pass)
+        forgetChannels();
+      Value tile = slice(evaluate(value));
+      if (half > 0)
+        tile = product(tile, scanHalf(slice(evaluateFactors(form.decay)), half,
+                                      toBoundary, form.inclusive));
+      tile = convert(tile, getMatrixType());
+      onlyWarps(getWarps(axis), [&] {
+        store(tile, memory, index(token), getFirstChannel(axis),
+              /*transposed=*/true);
+      });
+    }
+  };
+  Value total =
+      splat(0, getTileType(ScanPlan::kRows, pair.cols, getF32(), acc()));
+  auto levels = static_cast<int64_t>(llvm::Log2_64(plan.chunk));
+  // One more for tokens with themselves.
+  for (int64_t level = -1; level < levels; ++level) {
+    int64_t half = level < 0 ? 0 : int64_t(1) << level;
+    barrier();
+    forPasses(axis, {}, [&](ValueRange) {
+      storeScaled(form.reader.value, half, false, temporary.high);
+      storeScaled(form.writer.value, half, true, temporary.low);
+      return SmallVector<Value>();
+    });
+    barrier();
+    Value part = multiplyPairs({temporary.high, {}}, {temporary.low, {}}, axis);
+    total = map(
+        {total, part, pair.rows, pair.colNumbers},
+        [&](OpBuilder &inner, ValueRange args) -> Value {
+          Value bits = arith::XOrIOp::create(inner, loc, args[2], args[3]);
+          Value zero = arith::ConstantIntOp::create(inner, loc, 0, 32);
+          Value chosen =
+              level >= 0
+                  ? differInHalf(inner, loc, bits, level)
+                  : arith::CmpIOp::create(inner, loc, arith::CmpIPredicate::eq,
+                                          bits, zero);
+          return arith::SelectOp::create(inner, loc, chosen, args[1], args[0]);
+        });
+  }
+  pairs = outer;
+  return total;
 }
