@@ -22,6 +22,8 @@
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static larc_cuda_api api;
 static int isReady;
+/// The driver's version, 12030 for 12.3.
+static int version;
 
 static larc_status check(larc_cu_result result, const char *doing,
                          const char *name) {
@@ -56,6 +58,9 @@ static larc_status loadDriver(void) {
   if (result == LARC_CU_ERROR_NO_DEVICE)
     return larc_fail(LARC_NO_DEVICE, "the CUDA driver finds no GPU");
   larc_status status = check(result, "start the CUDA driver", NULL);
+  if (status == LARC_OK)
+    status = check(api.driverGetVersion(&version),
+                   "ask for the driver's version", NULL);
   isReady = status == LARC_OK;
   return status;
 }
@@ -325,6 +330,12 @@ static larc_status planWorkspace(larc_plan *plan,
   return status;
 }
 
+/// Whether kernels of a run that wait for each other themselves may overlap, in
+/// graphs too.
+static int canOverlap(const larc_loaded_context *context) {
+  return context->code->major >= 9 && version >= 12030;
+}
+
 static larc_status planLaunches(larc_plan *plan,
                                 const larc_loaded_context *context,
                                 uint32_t index) {
@@ -337,6 +348,8 @@ static larc_status planLaunches(larc_plan *plan,
     if (data->only_if_cut && plan->info.segments == 1)
       continue;
     larc_plan_launch *launch = &plan->launches[plan->info.launches++];
+    launch->overlaps =
+        plan->info.launches > 1 && data->segmented && canOverlap(context);
     launch->function = context->functions[index][i];
     launch->data = data;
     launch->blocks = countBlocks(&plan->shape, data, plan->info.segments);
@@ -467,6 +480,10 @@ static larc_status launch(const larc_plan_launch *launch, uint64_t *words,
   config.blockY = config.blockZ = 1;
   config.sharedBytes = launch->data->shared_bytes;
   config.stream = stream;
+  larc_cu_launch_attribute overlap = {LARC_CU_LAUNCH_PROGRAMMATIC, 0, {{0}}};
+  overlap.value.programmatic = 1;
+  config.attributes = &overlap;
+  config.attributeCount = launch->overlaps ? 1 : 0;
   larc_cu_result result =
       api.launchKernelEx(&config, launch->function, NULL, extra);
   return result ? check(result, "launch the kernel", launch->data->kernel)

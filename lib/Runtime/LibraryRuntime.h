@@ -31,6 +31,7 @@ typedef struct larc_plan_launch {
   larc_cu_function function;
   const larc_data_launch *data;
   uint32_t blocks;
+  int overlaps; ///< may start before the one before it has ended
 } larc_plan_launch;
 
 struct larc_plan {

@@ -334,6 +334,10 @@ def ConvertTileToLLVM : Pass<"convert-tile-to-llvm", "::mlir::ModuleOp"> {
     sequence (i32) and a pointer to memory for the scratch argument, of which every segment of every sequence and head has as
     many elements as its type. Its grid has sequences * heads * segments * parts blocks in a row, parts
     running fastest. A block whose slot is negative does nothing.
+
+    From compute capability 9.0 on, segmented kernels that run one after the other may be launched to overlap (programmatic
+    dependent launches): one that stores to scratch memory lets the next start, and what reads scratch memory or writes to other
+    tensors, roles each for themselves, first waits until the kernels before have ended.
   }];
   let options = [Option<"computeCapability", "compute-capability", "unsigned", "90",
                         "the GPU's compute capability: 90 is 9.0">];

@@ -356,6 +356,8 @@ FailureOr<LLVM::LLVMFuncOp> ProgramEmitter::emit(LLVM::GlobalOp shared) {
   bindArguments(*entry);
   placeShared();
   emitPhaseStart();
+  emitProgramStart();
+  emitProgramWait(program.getBody());
   if (failed(emitBlock(program.getBody().front())))
     return failure();
   kernel->setAttr(kSharedBytesAttrName, builder.getI64IntegerAttr(sharedBytes));
@@ -527,6 +529,7 @@ LogicalResult ProgramEmitter::emitRole(RoleOp role) {
   firstThread = 32 * first;
   bool outerRole = std::exchange(inRole, true);
   Value outerLane = lane;
+  emitProgramWait(role.getBody());
   LogicalResult result = emitBlock(role.getBody().front());
   lane = outerLane;
   warp = outerWarp;

@@ -149,6 +149,9 @@ private:
                             int64_t step);
 
   // Synchronisation.cpp.
+  void emitProgramStart();
+  /// Waits for the programs before this one, if that is needed in `region`.
+  void emitProgramWait(mlir::Region &region);
   void emitBarrier(BarrierOp op);
   void emitArrive(ArriveOp op);
   void emitVote(VoteOp op);

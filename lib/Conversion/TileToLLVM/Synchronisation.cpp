@@ -13,6 +13,59 @@
 using namespace mlir;
 using namespace larc::tile;
 
+//===----------------------------------------------------------------------===//
+// Programs
+//===----------------------------------------------------------------------===//
+
+static bool isScratch(ProgramOp program, Value memory) {
+  auto argument = dyn_cast<BlockArgument>(memory);
+  return argument && isa<GlobalType>(memory.getType()) &&
+         program.getArgumentKind(argument.getArgNumber()) ==
+             ArgumentKind::Scratch;
+}
+
+/// Whether what stands in `region`, but not in a role of its own, reads scratch
+/// memory, or writes what programs before this one may still read.
+static bool followsOthers(ProgramOp program, Region &region) {
+  return region
+      .walk<WalkOrder::PreOrder>([&](Operation *op) {
+        if (isa<RoleOp>(op))
+          return WalkResult::skip();
+        auto load = dyn_cast<LoadOp>(op);
+        auto store = dyn_cast<StoreOp>(op);
+        bool follows = (load && isScratch(program, load.getMemory())) ||
+                       (store && isa<GlobalType>(store.getMemory().getType()));
+        return follows ? WalkResult::interrupt() : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
+/// A kernel of several may start while the one before still runs, if its launch
+/// says so. What hands something on lets the next one start at once.
+void ProgramEmitter::emitProgramStart() {
+  if (!program.isSegmented() || computeCapability < kHopper)
+    return;
+  bool handsOn = program
+                     .walk([&](StoreOp store) {
+                       return isScratch(program, store.getMemory())
+                                  ? WalkResult::interrupt()
+                                  : WalkResult::advance();
+                     })
+                     .wasInterrupted();
+  if (handsOn)
+    assembly("griddepcontrol.launch_dependents;", "", {}, {});
+}
+
+void ProgramEmitter::emitProgramWait(Region &region) {
+  if (program.isSegmented() && computeCapability >= kHopper &&
+      followsOthers(program, region))
+    assembly("griddepcontrol.wait;", "~{memory}", {}, {});
+}
+
+//===----------------------------------------------------------------------===//
+// Barriers and votes
+//===----------------------------------------------------------------------===//
+
 void ProgramEmitter::emitBarrier(BarrierOp op) {
   if (!op.getId()) {
     NVVM::Barrier0Op::create(builder, loc);

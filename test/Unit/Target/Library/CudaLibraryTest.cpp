@@ -35,6 +35,7 @@ struct SeenLaunch {
   int32_t heads;
   std::vector<SeenTensor> tensors;
   int32_t segments;
+  bool overlaps;
   uint64_t workspace;
 };
 
@@ -97,6 +98,9 @@ protected:
       launch.block = config.blockX;
       launch.shared = config.sharedBytes;
       launch.stream = config.stream;
+      launch.overlaps = config.attributeCount == 1 &&
+                        config.attributes->id == LARC_CU_LAUNCH_PROGRAMMATIC &&
+                        config.attributes->value.programmatic == 1;
       launch.offsets = reader.next<uint64_t>();
       launch.slots = reader.next<uint64_t>();
       launch.positions = reader.next<uint64_t>();
@@ -348,6 +352,10 @@ TEST_F(CudaLibraryTest, ChoosesForms) {
   ASSERT_EQ(launches.size(), 2u);
   EXPECT_EQ(launches[0].kernel, "summaries");
   EXPECT_EQ(launches[1].kernel, "chunks");
+  // The second may start before the first has ended, which waits for all
+  // before.
+  EXPECT_FALSE(launches[0].overlaps);
+  EXPECT_TRUE(launches[1].overlaps);
   EXPECT_EQ(launches[1].segments, 8);
   EXPECT_EQ(launches[1].workspace, 0x100000u);
   EXPECT_EQ(launches[1].grid, 96u);
@@ -356,6 +364,7 @@ TEST_F(CudaLibraryTest, ChoosesForms) {
   run(LARC_OK, nullptr, memory);
   ASSERT_EQ(launches.size(), 1u);
   EXPECT_EQ(launches[0].kernel, "chunks");
+  EXPECT_FALSE(launches[0].overlaps);
   EXPECT_EQ(launches[0].grid, 12u);
   // By the average length.
   shape.packed = 1;
