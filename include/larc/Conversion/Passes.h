@@ -57,7 +57,7 @@ struct TileProgramOptions {
 
 /// How the tile programs of chunks are scheduled.
 struct ChunkTileOptions {
-  int64_t size = 32; ///< tokens of a chunk: 16, 32 or 64
+  int64_t size = 32; ///< tokens of a chunk: 16 or 32
   /// Whether products are Hopper's `tile.wgmma`, else `tile.mma`.
   bool wgmma = true;
   /// Whether sequences may be divided into segments: then a program
@@ -72,7 +72,7 @@ struct ChunkTileOptions {
 void buildRecurrentTiles(mlir::OpPassManager &pm,
                          const TileProgramOptions &options);
 /// From a flat, bound recurrence to the tile program of its chunks of
-/// `chunkSize` tokens (16, 32 or 64); without an element type in `options`,
+/// `chunks.size` tokens; without an element type in `options`,
 /// operands and outputs are bf16.
 void buildChunkTiles(mlir::OpPassManager &pm, const TileProgramOptions &options,
                      const ChunkTileOptions &chunks);

@@ -370,7 +370,23 @@ Value FactorRole::evaluateReduction(ReductionOpInterface op) {
 // The role
 //===----------------------------------------------------------------------===//
 
-/// What is written: what the second role asked for.
+/// A factor times products over the tokens after each, as scores take it too;
+/// else `recipe`.
+static Recipe splitSuffix(const ScanPlan &plan, const Recipe &recipe) {
+  if (recipe.scale != Scale::None || !recipe.value)
+    return recipe;
+  SmallVector<Value> factors = getFactors(recipe.value);
+  for (unsigned i : {0, 1}) {
+    if (factors.size() != 2)
+      break;
+    Recipe scale = asScale(factors[i]);
+    if (scale.scale == Scale::Suffix && plan.getChannels(scale.decay))
+      return {factors[1 - i], Scale::Suffix, scale.decay};
+  }
+  return recipe;
+}
+
+/// What is written: what the roles with states asked for.
 void FactorRole::planMatrices() {
   auto find = [&](const Recipe &recipe, ArrayForm form) -> Value {
     for (const Crossing *crossing : shared.getCrossings(0))
@@ -382,7 +398,7 @@ void FactorRole::planMatrices() {
     if (crossing->form == ArrayForm::Scores)
       early.push_back(&plan.scores.at(crossing->recipe.value.getDefiningOp()));
     if (crossing->form == ArrayForm::Matrix)
-      matrices.push_back({crossing->recipe, crossing->memory,
+      matrices.push_back({splitSuffix(plan, crossing->recipe), crossing->memory,
                           find(crossing->recipe, ArrayForm::Low)});
   }
 }

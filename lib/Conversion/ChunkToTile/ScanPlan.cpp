@@ -99,8 +99,7 @@ Value ScanPlan::multiply(ArrayRef<Value> factors, Operation *before) {
   return product;
 }
 
-/// The scale that a factor is, with its decay.
-static Recipe asScale(Value factor) {
+Recipe larc::asScale(Value factor) {
   auto cumulate = factor.getDefiningOp<CumulateOp>();
   if (!cumulate || cumulate.getKind() != chunk::CombineKind::Product)
     return {factor, Scale::None, {}};

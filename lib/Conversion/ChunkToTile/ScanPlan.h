@@ -61,6 +61,9 @@ struct Recipe {
 /// `value` as a product: what `larc.mul` multiplies.
 llvm::SmallVector<mlir::Value> getFactors(mlir::Value value);
 
+/// The scale that a factor is, with its decay; the factor itself if it is none.
+Recipe asScale(mlir::Value factor);
+
 /// How the scores of tokens against tokens are computed.
 struct ScoresForm {
   mutable chunk::ScoresOp op;

@@ -113,10 +113,12 @@
 // CHECK:               tile.mma_rows
 // CHECK:               tile.exchange %{{.+}} along rows distance 8 :
 // CHECK-NOT:           tile.exchange
+// CHECK-NOT:           tile.scan
 // The last is of tokens with themselves.
 // CHECK:               tile.mma_rows
 // CHECK-NOT:           tile.mma_rows
 // What the whole chunk's products multiply is what the second role takes.
+// CHECK-NOT:           tile.scan
 // CHECK:               tile.pick %{{.+}}[0] along rows
 // CHECK-NEXT:          tile.sync_warp
 // CHECK:               %[[OVER:.+]] = tile.stage %[[QS]][%[[STAGE]]]
