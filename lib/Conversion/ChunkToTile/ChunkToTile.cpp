@@ -32,7 +32,9 @@ static int64_t getCopyRegisters(const ScanPlan &plan) {
 static int64_t getFactorRegisters(const ScanPlan &plan) {
   if (plan.options.factorRegisters > 0)
     return plan.options.factorRegisters;
-  return plan.getStateRoles() > 1 ? 88 : 160;
+  if (plan.getStateRoles() > 1)
+    return 80;
+  return plan.decaysChannels() ? 160 : 112;
 }
 
 /// Registers of a lane of a role with states. Those share what the others leave
@@ -47,17 +49,27 @@ static int64_t getStateRegisters(const ScanPlan &plan, int64_t role) {
   int64_t left = each * warps - getCopyRegisters(plan) * ScanPlan::kCopyWarps -
                  getFactorRegisters(plan) * plan.factorWarps;
   auto getNeed = [&](int64_t of) {
-    constexpr int64_t others = 40;
+    constexpr int64_t others = 112;
     int64_t need = others;
     for (const StateForm &state : plan.states)
       if (state.role == of)
-        need += plan.getPadded(state.cols) / state.parts * 3 / 4;
+        need += plan.getPadded(state.cols) / state.parts / 2;
     return need;
   };
   int64_t all = 0;
   for (int64_t of = 1; of <= plan.getStateRoles(); ++of)
     all += getNeed(of) * plan.getStateWarps(of);
-  return std::min(left * getNeed(role) / all / step * step, most);
+  int64_t rest = left, given = 0;
+  for (int64_t of = 1; of <= plan.getStateRoles(); ++of) {
+    // The last one has what rounding leaves.
+    int64_t share = of == plan.getStateRoles() ? rest / plan.getStateWarps(of)
+                                               : left * getNeed(of) / all;
+    share = std::min(share / step * step, most);
+    rest -= share * plan.getStateWarps(of);
+    if (of == role)
+      given = share;
+  }
+  return given;
 }
 
 namespace {

@@ -84,6 +84,12 @@ bool ScanPlan::usesExponentials() const {
   });
 }
 
+bool ScanPlan::decaysChannels() const {
+  return llvm::any_of(scan.getBody().front(), [&](Operation &op) {
+    return isa<CumulateOp, TotalOp>(op) && getChannels(op.getOperand(0));
+  });
+}
+
 Value ScanPlan::multiply(ArrayRef<Value> factors, Operation *before) {
   Value product;
   OpBuilder builder(before);
@@ -374,6 +380,10 @@ bool ScanPlan::spreadRoles() {
       raise(state.role, isa<UpdateOp>(op) ? role : role + 1);
       role = std::max(role, state.role);
     }
+    // Scores are made where they are mixed, which has less to do.
+    if (auto mix = dyn_cast<MixOp>(op))
+      if (int64_t &scoresRole = roles[mix.getScores()])
+        raise(scoresRole, role);
     for (Value result : op.getResults())
       raise(roles[result], role);
   }

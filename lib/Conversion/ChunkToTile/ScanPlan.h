@@ -58,11 +58,11 @@ struct Recipe {
   }
 };
 
-/// `value` as a product: what `larc.mul` multiplies.
-llvm::SmallVector<mlir::Value> getFactors(mlir::Value value);
-
 /// The scale that a factor is, with its decay; the factor itself if it is none.
 Recipe asScale(mlir::Value factor);
+
+/// `value` as a product: what `larc.mul` multiplies.
+llvm::SmallVector<mlir::Value> getFactors(mlir::Value value);
 
 /// How the scores of tokens against tokens are computed.
 struct ScoresForm {
@@ -153,6 +153,8 @@ public:
   std::optional<unsigned> getRawOperand(mlir::Value value) const;
   /// The same, if the matrix unit takes it as it lies there.
   std::optional<unsigned> getMatrixOperand(mlir::Value value) const;
+  /// Whether decays along channels run over tokens: the first role's most work.
+  bool decaysChannels() const;
   /// Whether a decay is the exponential of an operand.
   bool usesExponentials() const;
   mlir::FloatType getOperandType(unsigned number) const {

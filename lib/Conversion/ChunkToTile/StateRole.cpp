@@ -243,8 +243,8 @@ Value StateRole::isExact() {
                                                   args[0], number(inner, 0));
                    });
   exactFlag = tile::VoteOp::create(builder, loc, builder.getI1Type(),
-                                   tile::VoteKind::Any, is, index(barrierId),
-                                   builder.getI64IntegerAttr(warps));
+                                   tile::VoteKind::Any, is, index(kWarpBarrier),
+                                   builder.getI64IntegerAttr(1));
   return exactFlag;
 }
 
@@ -266,11 +266,18 @@ Value StateRole::makeLateScores(const ScoresForm &form) {
     storeMatrix(evaluateForMatrix(recipe), getChannels(recipe), memory);
     written.emplace_back(recipe, memory.high);
   }
-  fence();
+  // The next role's matrix unit reads after a later fence.
+  if (roleNumber == plan.getStateRoles())
+    fence();
   barrier();
   MatrixPair writer = getPair(form.writer);
   Value raw = multiplyPairs(getPair(form.reader), writer, axis);
   if (form.decay) {
+    // Their left operands are not to be kept in registers for the exact path.
+    for (Operation &other : plan.scan.getBody().front())
+      if (auto it = running.find(&other);
+          it != running.end() && it->second.accumulators)
+        it->second.accumulators = finish(it->second);
     Value exactly = isExact();
     if (isOwn(form.reader.value))
       evaluate(form.reader.value);
@@ -306,6 +313,8 @@ bool StateRole::isRecomputed(Value value) const {
 }
 
 Value StateRole::evaluateScale(Scale scale, Value decay) {
+  if (scale == Scale::Inclusive && isRecomputed(decay))
+    return product(evaluateScale(Scale::Exclusive, decay), evaluate(decay));
   Recipe recipe{{}, scale, decay};
   return loadFloat(getStage(shared.cross(recipe, ArrayForm::Float), stage),
                    plan.getChannels(decay), scale != Scale::Total);
@@ -332,7 +341,10 @@ Value StateRole::evaluateLeaf(Value value) {
   }
   if (!plan.isLate(value) && isRecomputed(value))
     return evaluateElementwise(cast<ElementwiseOpInterface>(op));
-  Recipe recipe{value, Scale::None, {}};
+  Recipe recipe = asScale(value);
+  if (recipe.scale != Scale::None && plan.getChannels(recipe.decay))
+    return evaluateScale(recipe.scale, recipe.decay);
+  recipe = {value, Scale::None, {}};
   return loadFloat(getStage(shared.cross(recipe, ArrayForm::Float), stage),
                    plan.getChannels(value), plan.hasTokens(value));
 }
@@ -468,9 +480,18 @@ void StateRole::writeCrossings() {
   for (const Crossing *crossing : crossings) {
     const Recipe &recipe = crossing->recipe;
     switch (crossing->form) {
-    case ArrayForm::Matrix:
-      getMatrix(recipe);
+    case ArrayForm::Matrix: {
+      if (llvm::any_of(written, [&](const auto &entry) {
+            return entry.first == recipe;
+          }))
+        break;
+      MatrixPair memory{getStage(crossing->memory, stage), {}};
+      for (const Crossing *other : crossings)
+        if (other->form == ArrayForm::Low && other->recipe == recipe)
+          memory.low = getStage(other->memory, stage);
+      storeMatrix(evaluateForMatrix(recipe), getChannels(recipe), memory);
       break;
+    }
     case ArrayForm::Float:
       storeFloat(evaluate(recipe), getChannels(recipe),
                  getStage(crossing->memory, stage));

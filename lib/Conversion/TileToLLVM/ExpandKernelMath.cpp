@@ -54,17 +54,27 @@ static Value buildUnitExp(OpBuilder &builder, Location loc, Value x) {
   return arith::MulFOp::create(builder, loc, power, factor);
 }
 
+/// e^x as the unit has it: the error grows with x, to some 2^-18 of the result
+/// near the ends of float32's range.
+static Value buildApproximateExp(OpBuilder &builder, Location loc, Value x) {
+  Value log2e = constant(builder, loc, 1.44269504088896341f);
+  return callUnit(builder, loc, "llvm.nvvm.ex2.approx.ftz.f",
+                  arith::MulFOp::create(builder, loc, x, log2e));
+}
+
 /// e^x - 1: near 0 the Taylor polynomial, whose first missing term is below
 /// 2^-26 of the result there, else what the power gives.
-static Value buildUnitExpm1(OpBuilder &builder, Location loc, Value x) {
+static Value buildUnitExpm1(OpBuilder &builder, Location loc, Value x,
+                            bool approximate) {
   constexpr float bound = 0.35f;
   auto at = [&](float number) { return constant(builder, loc, number); };
   Value sum = at(1.0f / 5040);
   for (float factorial : {720.0f, 120.0f, 24.0f, 6.0f, 2.0f, 1.0f})
     sum = math::FmaOp::create(builder, loc, sum, x, at(1 / factorial));
   Value near = arith::MulFOp::create(builder, loc, sum, x);
-  Value far = arith::SubFOp::create(builder, loc, buildUnitExp(builder, loc, x),
-                                    at(1.0f));
+  Value power = approximate ? buildApproximateExp(builder, loc, x)
+                            : buildUnitExp(builder, loc, x);
+  Value far = arith::SubFOp::create(builder, loc, power, at(1.0f));
   Value isNear =
       arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::OLT,
                             math::AbsFOp::create(builder, loc, x), at(bound));
@@ -84,10 +94,15 @@ static Value expand(OpBuilder &builder, Operation *op) {
     return {};
   Location loc = op->getLoc();
   Value x = op->getOperand(0);
+  auto fast = dyn_cast<arith::ArithFastMathInterface>(op);
+  bool approximate =
+      fast && arith::bitEnumContainsAll(fast.getFastMathFlagsAttr().getValue(),
+                                        arith::FastMathFlags::afn);
   if (isa<math::ExpOp>(op))
-    return buildUnitExp(builder, loc, x);
+    return approximate ? buildApproximateExp(builder, loc, x)
+                       : buildUnitExp(builder, loc, x);
   if (isa<math::ExpM1Op>(op))
-    return buildUnitExpm1(builder, loc, x);
+    return buildUnitExpm1(builder, loc, x, approximate);
   if (isa<math::Exp2Op>(op))
     return callUnit(builder, loc, "llvm.nvvm.ex2.approx.ftz.f", x);
   if (isa<math::RsqrtOp>(op))

@@ -115,6 +115,16 @@ Value ProgramEmitter::getDescriptor(SharedType type, Value matrix, Value row,
   LaneOffsets none = {index(0), index(0), 0};
   int64_t addRow = depthAcross ? 0 : 16 * step;
   int64_t addCol = depthAcross ? 16 * step : 0;
+  // Whole panels and groups of 8 rows further the pattern is the same, so that
+  // steps differ by a constant.
+  int64_t bytes = type.getElementType().getIntOrFloatBitWidth() / 8;
+  int64_t perPanel = swizzle / bytes;
+  int64_t further = 0;
+  if (getKnownDivisor(col) % perPanel == 0 && getKnownDivisor(row) % 8 == 0) {
+    further = addRow * swizzle + addCol / perPanel * panel +
+              addCol % perPanel * bytes;
+    addRow = addCol = 0;
+  }
   Value address =
       getSharedAddress(type, matrix, row, col, none, addRow, addCol);
   Value start =
@@ -130,8 +140,11 @@ Value ProgramEmitter::getDescriptor(SharedType type, Value matrix, Value row,
   int64_t rest = static_cast<int64_t>(static_cast<uint64_t>(leading) << 16 |
                                       static_cast<uint64_t>(stride) << 32 |
                                       static_cast<uint64_t>(mode) << 62);
-  return arith::OrIOp::create(
+  Value descriptor = arith::OrIOp::create(
       builder, loc, low, arith::ConstantIntOp::create(builder, loc, rest, 64));
+  return arith::AddIOp::create(
+      builder, loc, descriptor,
+      arith::ConstantIntOp::create(builder, loc, further / 16, 64));
 }
 
 void ProgramEmitter::emitWgmma(WgmmaOp op) {

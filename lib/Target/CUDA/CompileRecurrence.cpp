@@ -258,7 +258,7 @@ static SmallVector<FormChoice> listChoices(larc_form form,
   SmallVector<FormChoice> choices;
   for (int64_t size : chunkSizes)
     if (options.chunkSize == 0 || size <= options.chunkSize)
-      for (int64_t registers : {0, 144, 120, 96})
+      for (int64_t registers : {0, 144, 120, 96, 80})
         choices.push_back({form, size, registers});
   return choices;
 }
