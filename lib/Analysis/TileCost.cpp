@@ -85,6 +85,19 @@ static std::optional<int64_t> getInFirst(Value value, int64_t segments) {
   return isa<arith::AddIOp>(op) ? *lhs + *rhs : *lhs * *rhs;
 }
 
+/// The branch that is taken with so many segments; null where that is open.
+static Block *getBranchBySegments(scf::IfOp op, int64_t segments) {
+  auto compare = op.getCondition().getDefiningOp<arith::CmpIOp>();
+  if (!compare || compare.getPredicate() != arith::CmpIPredicate::ule ||
+      !dependsOn<SegmentsOp>(compare.getLhs()))
+    return nullptr;
+  std::optional<int64_t> lhs = getInFirst(compare.getLhs(), segments);
+  std::optional<int64_t> rhs = getConstant(compare.getRhs());
+  if (!lhs || !rhs)
+    return nullptr;
+  return *lhs <= *rhs ? op.thenBlock() : op.elseBlock();
+}
+
 static std::optional<double> getTripCount(scf::ForOp loop, int64_t segments) {
   std::optional<int64_t> step = getInFirst(loop.getStep(), segments);
   if (!step || *step <= 0)
@@ -311,6 +324,8 @@ void WarpTimer::followBranch(scf::IfOp op, Block *block, double share) {
 void WarpTimer::followIf(scf::IfOp op) {
   wait(op.getCondition());
   if (op.elseBlock()) {
+    if (Block *taken = getBranchBySegments(op, measure->segments))
+      return followBranch(op, taken, 1);
     if (inTokens && !measure->exactPath)
       return followBranch(op, getUsualBranch(op), 1);
     WarpTimer other = *this;

@@ -314,10 +314,8 @@ static int64_t chooseSegments(const larc_loaded_context *context,
 static larc_status planWorkspace(larc_plan *plan,
                                  const larc_data_cuda_form *form) {
   int64_t bytes = 0;
-  int isSegmented = 0;
-  for (uint32_t i = 0; i < form->num_launches; ++i)
-    isSegmented |= form->launches[i].segmented != 0;
-  if (isSegmented &&
+  // Whole sequences have no records.
+  if (plan->info.segments > 1 &&
       (__builtin_mul_overflow(plan->shape.sequences, plan->shape.heads,
                               &bytes) ||
        __builtin_mul_overflow(bytes, plan->info.segments, &bytes) ||

@@ -10,8 +10,8 @@
 // composes the records: that of each segment becomes the state at the start of
 // the next, in place. Elements of a state have nothing to do with each other,
 // so that the blocks of a sequence's segments divide them instead of its
-// tokens. A warp has a row or two and goes through the records one by one, many
-// of which are on their way at a time.
+// tokens. A warp goes through the records of a row or some one by one, many of
+// which are on their way at a time.
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,11 +24,12 @@ using tile::Dimension;
 using tile::LayoutAttr;
 using tile::RegType;
 
-/// Elements of a state that a warp has, in a lane 16 bytes of a row.
+/// A lane has 16 bytes of a row.
 static constexpr int64_t kVector = 4;
-static constexpr int64_t kElements = kVector * LayoutAttr::kLanes;
-/// Records that are read at once.
+/// So many vectors of elements are read at once: of records, and of rows if
+/// there are so few records.
 static constexpr int64_t kAtOnce = 16;
+static constexpr int64_t kFewRecords = 4;
 
 namespace {
 
@@ -46,7 +47,9 @@ private:
   };
 
   void emitState(const StateForm &state, Value number);
-  Value emitRound(const StateForm &state, Value first, Value tile);
+  void emitRows(const StateForm &state, Value number, int64_t records);
+  Value emitRound(const StateForm &state, Value first, int64_t records,
+                  Value tile);
   Piece loadPiece(const StateForm &state, Value record);
   Value compose(Value tile, const Piece &piece);
   Value load(Value record, Value row, Value col, RegType as,
@@ -121,10 +124,11 @@ Value Composer::compose(Value tile, const Piece &piece) {
   return map->getResult(0);
 }
 
-/// Composes `kAtOnce` records from `first` on with the state before.
-Value Composer::emitRound(const StateForm &state, Value first, Value tile) {
+/// Composes `records` records from `first` on with the state before.
+Value Composer::emitRound(const StateForm &state, Value first, int64_t records,
+                          Value tile) {
   SmallVector<Piece> pieces;
-  for (int64_t i = 0; i < kAtOnce; ++i)
+  for (int64_t i = 0; i < records; ++i)
     pieces.push_back(loadPiece(state, add(first, index(i))));
   for (auto [i, piece] : llvm::enumerate(pieces)) {
     tile = compose(tile, piece);
@@ -136,12 +140,15 @@ Value Composer::emitRound(const StateForm &state, Value first, Value tile) {
   return tile;
 }
 
-/// `number` counts the warps of all of the sequence's blocks, blocks first.
-void Composer::emitState(const StateForm &state, Value number) {
-  int64_t cols = plan.getPadded(state.cols), rows = kElements / cols;
-  type = RegType::get(
-      builder.getContext(), rows, cols, builder.getF32Type(),
-      LayoutAttr::getBlocked(builder.getContext(), rows, cols, kVector));
+/// Composes `records` records at a time. `number` counts the warps of all of
+/// the sequence's blocks, blocks first.
+void Composer::emitRows(const StateForm &state, Value number, int64_t records) {
+  int64_t cols = plan.getPadded(state.cols);
+  int64_t rowsOfVectors = kVector * LayoutAttr::kLanes / cols;
+  int64_t rows = rowsOfVectors * kAtOnce / records;
+  type = RegType::get(builder.getContext(), rows, cols, builder.getF32Type(),
+                      LayoutAttr::getBlocked(builder.getContext(),
+                                             rowsOfVectors, cols, kVector));
   auto loop =
       scf::ForOp::create(builder, loc, multiply(number, index(rows)),
                          index(plan.getSize(state.rows)),
@@ -151,11 +158,26 @@ void Composer::emitState(const StateForm &state, Value number) {
   row = loop.getInductionVar();
   Value initial = load(index(0), add(row, index(firstRow)), index(0), type);
   auto rounds = scf::ForOp::create(builder, loc, index(1), count,
-                                   index(kAtOnce), initial);
+                                   index(records), initial);
   builder.setInsertionPointToStart(rounds.getBody());
-  Value next =
-      emitRound(state, rounds.getInductionVar(), rounds.getRegionIterArg(0));
+  Value next = emitRound(state, rounds.getInductionVar(), records,
+                         rounds.getRegionIterArg(0));
   scf::YieldOp::create(builder, loc, next);
+}
+
+void Composer::emitState(const StateForm &state, Value number) {
+  Value isFew = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ule,
+                                      count, index(kFewRecords + 1));
+  auto branch = scf::IfOp::create(builder, loc, TypeRange(), isFew,
+                                  /*addThenBlock=*/true, /*addElseBlock=*/true);
+  OpBuilder::InsertionGuard guard(builder);
+  for (auto [block, records] : {std::pair(branch.thenBlock(), kFewRecords),
+                                std::pair(branch.elseBlock(), kAtOnce)}) {
+    builder.setInsertionPointToEnd(block);
+    auto end = scf::YieldOp::create(builder, loc);
+    builder.setInsertionPoint(end);
+    emitRows(state, number, records);
+  }
 }
 
 void Composer::emit() {

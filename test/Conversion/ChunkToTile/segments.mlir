@@ -49,6 +49,10 @@
 // CHECK:       %[[WARP:.+]] = tile.warp
 // CHECK:       %[[OTHERS:.+]] = arith.muli %[[WARP]], %[[COUNT]]
 // CHECK:       %[[NUMBER:.+]] = arith.addi %[[OTHERS]], %[[SEGMENT]]
+// CHECK:       %[[FEW:.+]] = arith.cmpi ule, %[[COUNT]], %c5
+// CHECK:       scf.if %[[FEW]] {
+// CHECK:         tile.load {{.+}} -> <8x64xf32,
+// CHECK:       } else {
 // CHECK:       %[[FIRST:.+]] = arith.muli %[[NUMBER]], %c2
 // CHECK:       %[[STEP:.+]] = arith.muli %[[COUNT]], %c16
 // CHECK:       scf.for %[[ROW:.+]] = %[[FIRST]] to %c16{{.*}} step %[[STEP]] {

@@ -319,6 +319,7 @@ TEST_F(ChunkToTileTest, ManySegments) {
   check(load("outer_gate"), {{"K", 48}, {"V", 100}}, given);
   given.segments = 2;
   check(load("hgrn2"), {{"K", 24}, {"V", 72}}, given);
+  check(load("outer_gate"), {{"K", 48}, {"V", 100}}, given);
 }
 
 TEST_F(ChunkToTileTest, Lengths) {

@@ -359,9 +359,12 @@ TEST_F(CudaLibraryTest, ChoosesForms) {
   EXPECT_EQ(launches[1].segments, 8);
   EXPECT_EQ(launches[1].workspace, 0x100000u);
   EXPECT_EQ(launches[1].grid, 96u);
+  // Whole sequences need no memory.
   shape.segments = 1;
   makePlan();
-  run(LARC_OK, nullptr, memory);
+  functions->describe(plan, &info);
+  EXPECT_EQ(info.workspace_bytes, 0);
+  run(LARC_OK);
   ASSERT_EQ(launches.size(), 1u);
   EXPECT_EQ(launches[0].kernel, "chunks");
   EXPECT_FALSE(launches[0].overlaps);
