@@ -76,13 +76,13 @@
 // CHECK-NEXT:        scf.if %[[SAFE]]
 
 // Where the sums are small, readers and keys take exponentials of them, and
-// are rounded to what the matrix unit multiplies.
+// make up for what the matrix unit cuts off.
 // CHECK-NOT:           tile.exchange
 // CHECK:               math.exp2
 // CHECK:               %[[READER:.+]] = tile.stage %[[QS]][%[[STAGE]]]
 // CHECK:               tile.load %[[READER]]
-// CHECK:               arith.bitcast %{{.+}} : f32 to i32
-// CHECK-NEXT:          arith.addi %{{.+}}, %c4096_i32
+// CHECK:               %[[CUT:.+]] = arith.constant 1.00035155 : f32
+// CHECK-NEXT:          arith.mulf %{{.+}}, %[[CUT]] : f32
 // CHECK:               arith.negf
 // CHECK-NEXT:          math.exp2
 // CHECK:               %[[PRODUCT:.+]] = tile.mma_rows %{{.+}}, %{{.+}}, %[[SUM]] : <16x16xf32, acc>
