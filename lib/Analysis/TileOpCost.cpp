@@ -73,6 +73,10 @@ struct ScalarCost {
 };
 } // namespace
 
+static bool isApproximate(arith::FastMathFlags flags) {
+  return arith::bitEnumContainsAll(flags, arith::FastMathFlags::afn);
+}
+
 static ScalarCost getScalarCost(Operation &op) {
   return llvm::TypeSwitch<Operation *, ScalarCost>(&op)
       .Case<arith::ConstantOp, YieldOp>(
@@ -81,8 +85,16 @@ static ScalarCost getScalarCost(Operation &op) {
           [](auto) { return ScalarCost{1, 0, 0, 1}; })
       .Case<math::Exp2Op, math::RsqrtOp>(
           [](auto) { return ScalarCost{1, 0, 1, 1}; })
-      // A product in two parts, clamped; 2^x; a correction.
-      .Case<math::ExpOp>([](auto) { return ScalarCost{10, 4, 1, 9}; })
+      // A product in two parts, clamped; 2^x; a correction. Or a product alone.
+      .Case<math::ExpOp>([](math::ExpOp exp) {
+        return isApproximate(exp.getFastmath()) ? ScalarCost{2, 0, 1, 2}
+                                                : ScalarCost{10, 4, 1, 9};
+      })
+      // A polynomial, an exponential less 1, and which of both.
+      .Case<math::ExpM1Op>([](math::ExpM1Op expm1) {
+        return isApproximate(expm1.getFastmath()) ? ScalarCost{13, 2, 1, 9}
+                                                  : ScalarCost{21, 6, 1, 12};
+      })
       // An estimate and its correction.
       .Case<arith::DivFOp, math::SqrtOp>(
           [](auto) { return ScalarCost{9, 1, 1, 8}; })

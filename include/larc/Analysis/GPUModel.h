@@ -34,7 +34,7 @@ struct GPUModel {
   /// The share of the matrix unit's rate that `mma` reaches.
   double mmaShare = 0.62;
   /// Fewer columns of a `wgmma` take as long.
-  double wgmmaLeastCols = 128;
+  double wgmmaLeastCols = 96;
   int64_t schedulers = 4;
   /// That an instruction of a warp occupies its unit: integers, comparisons,
   /// selections and conversions; functions such as 2^x.
