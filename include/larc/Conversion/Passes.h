@@ -60,6 +60,8 @@ struct ChunkTileOptions {
   int64_t size = 32; ///< tokens of a chunk: 16 or 32
   /// Whether products are Hopper's `tile.wgmma`, else `tile.mma`.
   bool wgmma = true;
+  /// That a block may have of shared memory.
+  int64_t sharedBytes = 232448;
   /// Whether sequences may be divided into segments: then a program
   /// `NAME_segments` and one `NAME_compose` come before the other, and all are
   /// segmented.

@@ -244,7 +244,7 @@ def ConvertChunkToTile : Pass<"convert-chunk-to-tile", "::mlir::ModuleOp"> {
   let description = [{
     A `chunk.scan` becomes the program of one sequence and head. Its warps have roles:
 
-    - four copy operands to shared memory, some chunks ahead;
+    - four (one, without `wgmma`) copy operands to shared memory, some chunks ahead;
     - those of the first role compute what does not depend on any state (products of decays, scaled keys and readers,
       scores). Each has chunks of its own and does them by itself, 16 channels at a time; tokens lie along rows of
       register tiles;

@@ -42,11 +42,10 @@ static int64_t getFactorRegisters(const ScanPlan &plan) {
 /// states, which are accumulators and left operands.
 static int64_t getStateRegisters(const ScanPlan &plan, int64_t role) {
   constexpr int64_t step = 8, most = 232;
-  int64_t warps =
-      ScanPlan::kCopyWarps + plan.factorWarps + plan.getAllStateWarps();
+  int64_t warps = plan.copyWarps + plan.factorWarps + plan.getAllStateWarps();
   int64_t each = tile::kMultiprocessorRegisters / tile::LayoutAttr::kLanes /
                  warps / step * step;
-  int64_t left = each * warps - getCopyRegisters(plan) * ScanPlan::kCopyWarps -
+  int64_t left = each * warps - getCopyRegisters(plan) * plan.copyWarps -
                  getFactorRegisters(plan) * plan.factorWarps;
   auto getNeed = [&](int64_t of) {
     constexpr int64_t others = 112;
@@ -232,7 +231,7 @@ void ScanProgram::buildComposition(Operation *before, StringRef name) {
 
 LogicalResult ScanProgram::build(Operation *before, StringRef name,
                                  bool summary) {
-  int64_t firstState = ScanPlan::kCopyWarps + plan.factorWarps;
+  int64_t firstState = plan.copyWarps + plan.factorWarps;
   ArgumentNumbers numbers;
   tile::ProgramOp program =
       makeProgram(before, name, firstState + plan.getAllStateWarps(), numbers);
@@ -241,10 +240,9 @@ LogicalResult ScanProgram::build(Operation *before, StringRef name,
   range.isSummary = summary;
   SegmentRange *segment = plan.options.segments ? &range : nullptr;
   TokenRange tokens = getTokens(segment);
-  tile::RoleOp copyRole =
-      makeRole(0, ScanPlan::kCopyWarps, getCopyRegisters(plan));
-  tile::RoleOp factorRole = makeRole(ScanPlan::kCopyWarps, plan.factorWarps,
-                                     getFactorRegisters(plan));
+  tile::RoleOp copyRole = makeRole(0, plan.copyWarps, getCopyRegisters(plan));
+  tile::RoleOp factorRole =
+      makeRole(plan.copyWarps, plan.factorWarps, getFactorRegisters(plan));
   SmallVector<tile::RoleOp> stateRoles;
   for (int64_t role = 1; role <= plan.getStateRoles(); ++role) {
     stateRoles.push_back(makeRole(firstState, plan.getStateWarps(role),
@@ -380,6 +378,7 @@ void larc::buildChunkTiles(OpPassManager &pm, const TileProgramOptions &options,
   converted.outputTypes.assign(options.outputTypes.begin(),
                                options.outputTypes.end());
   converted.matrixUnit = chunks.wgmma ? "wgmma" : "mma";
+  converted.sharedBytes = chunks.sharedBytes;
   converted.segments = chunks.segments;
   converted.factorRegisters = chunks.factorRegisters;
   pm.addPass(createConvertChunkToTile(converted));

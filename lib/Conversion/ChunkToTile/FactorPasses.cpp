@@ -182,8 +182,13 @@ void FactorRole::addScores(const ScoresForm &form,
   }
   auto blocks = getBlockPairs();
   if (!readerOperand || !writerOperand) {
-    Value reader = makeUpForCut(evaluate(form.reader));
-    Value writer = makeUpForCut(evaluate(form.writer));
+    // What came in 16 bits is not cut.
+    auto prepareFactor = [&](const Recipe &recipe, bool isExact) {
+      Value tile = evaluate(recipe);
+      return isExact ? tile : makeUpForCut(tile);
+    };
+    Value reader = prepareFactor(form.reader, readerOperand.has_value());
+    Value writer = prepareFactor(form.writer, writerOperand.has_value());
     for (auto [pair, sum] : llvm::zip_equal(blocks, scores))
       sum = tile::MmaRowsOp::create(builder, loc, getBlock(reader, pair.first),
                                     getBlock(writer, pair.second), sum);

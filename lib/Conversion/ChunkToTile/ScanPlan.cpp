@@ -200,6 +200,11 @@ LogicalResult ScanPlan::planUpdate(UpdateOp op) {
   for (Value decay : op.getDecays())
     if (isLate(decay))
       return op.emitError("has decays that depend on a state");
+  if (options.segments &&
+      llvm::any_of(op->getOperands().drop_front(),
+                   [&](Value value) { return isLate(value); }))
+    return op.emitError(
+        "adds what depends on a state, which segments do not compose");
   // What nothing but the end of the chunk takes.
   for (Operation *user : op->getUsers())
     if (!isa<chunk::YieldOp, UpdateOp>(user))
@@ -302,9 +307,12 @@ LogicalResult ScanPlan::planMix(MixOp op) {
     const ScoresForm &form = scores.at(op.getScores().getDefiningOp());
     if (form.diagonal || form.ownScore)
       return op.emitError("has decays, and scores with a diagonal");
-    for (Value decay : decays)
+    for (Value decay : decays) {
       if (isLate(decay))
         return op.emitError("has decays that depend on a state");
+      if (getChannels(decay) != getChannels(op.getValues()))
+        return op.emitError("has decays along another axis than its values");
+    }
   }
   mixDecays[op] = multiply(decays, op);
   return success();
@@ -476,6 +484,11 @@ FailureOr<ScanPlan> ScanPlan::create(chunk::ScanOp scan,
   plan.scan = scan;
   plan.definition = definition;
   plan.options = std::move(options);
+  // Three warps for each scheduler have 168 registers a lane.
+  if (!plan.options.wgmma) {
+    plan.copyWarps = 1;
+    plan.factorWarps = 3;
+  }
   plan.token = scan.getTokenAxis();
   plan.chunk = static_cast<int64_t>(scan.getSize());
   if (scan.getBoundary() || definition.getPeriod() > 0)

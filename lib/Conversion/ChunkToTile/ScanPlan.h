@@ -109,7 +109,6 @@ struct StateForm {
 /// that have no such program.
 class ScanPlan {
 public:
-  static constexpr int64_t kCopyWarps = 4;  ///< that copy operands
   static constexpr int64_t kStateWarps = 8; ///< at most, of a role with states
   static constexpr int64_t kRows = 16;      ///< of a warp's tile
   static constexpr int64_t kMostChannels = kStateWarps * kRows;
@@ -123,6 +122,9 @@ public:
   ScanTileOptions options;
   mlir::StringAttr token;
   int64_t chunk = 0;
+  /// Warps that copy operands: a group, where groups have registers of their
+  /// own, else one, since all have as many.
+  int64_t copyWarps = 4;
   /// Of the first role; each does chunks of its own.
   int64_t factorWarps = 4;
   llvm::SmallVector<StateForm> states;

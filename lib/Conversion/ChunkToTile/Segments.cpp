@@ -26,7 +26,6 @@
 using namespace mlir;
 using namespace larc;
 
-using tile::Dimension;
 using tile::RegType;
 
 /// Rows of a state's decays, after those of the state.

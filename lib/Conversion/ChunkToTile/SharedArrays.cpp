@@ -115,7 +115,7 @@ void SharedArrays::allocateRings() {
     return tile::AllocPhasesOp::create(
         entry, loc, tile::PhasesType::get(context, 1, warps, copies));
   };
-  phases.landed = makePhases(ScanPlan::kCopyWarps, true);
+  phases.landed = makePhases(plan.copyWarps, true);
   for (int64_t role = 0; role < plan.getStateRoles(); ++role)
     phases.ready.push_back(
         makePhases(role == 0 ? 1 : plan.getStateWarps(role), false));

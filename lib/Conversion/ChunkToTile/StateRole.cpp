@@ -14,7 +14,6 @@ using namespace larc;
 using chunk::MixOp;
 using chunk::ScoresOp;
 using chunk::UpdateOp;
-using tile::Dimension;
 using tile::LayoutAttr;
 using tile::RegType;
 
@@ -73,12 +72,18 @@ MatrixPair StateRole::getPair(const Recipe &recipe) {
     if (known == recipe)
       return memory;
   MatrixPair memory;
-  for (const Crossing *crossing : shared.getCrossings(roleNumber))
-    if (crossing->form == ArrayForm::Matrix && crossing->recipe == recipe)
+  for (const Crossing *crossing : shared.getCrossings(roleNumber)) {
+    if (!(crossing->recipe == recipe))
+      continue;
+    if (crossing->form == ArrayForm::Matrix)
       memory.high = getStage(crossing->memory, stage);
+    if (crossing->form == ArrayForm::Low)
+      memory.low = getStage(crossing->memory, stage);
+  }
   if (!memory.high)
     memory.high = shared.allocate(recipe, ArrayForm::Matrix);
-  memory.low = shared.allocate(recipe, ArrayForm::Low);
+  if (!memory.low)
+    memory.low = shared.allocate(recipe, ArrayForm::Low);
   ownMatrices.emplace_back(recipe, memory);
   return memory;
 }
@@ -464,6 +469,10 @@ void StateRole::emitChunk(Value first, SmallVectorImpl<Value> &next) {
     if (std::max<int64_t>(plan.getRole(output), 1) == roleNumber)
       storeOutput(static_cast<unsigned>(i), output, first);
   writeCrossings();
+  // They may take what crosses, too.
+  if (llvm::any_of(own, [&](unsigned i) { return !updates[i].accumulators; }) &&
+      !shared.getCrossings(roleNumber).empty())
+    barrier();
   for (unsigned i : own)
     if (!updates[i].accumulators)
       updates[i] = update(i, loadDecay(plan.states[i]));
@@ -490,6 +499,7 @@ void StateRole::writeCrossings() {
         if (other->form == ArrayForm::Low && other->recipe == recipe)
           memory.low = getStage(other->memory, stage);
       storeMatrix(evaluateForMatrix(recipe), getChannels(recipe), memory);
+      written.emplace_back(recipe, memory.high);
       break;
     }
     case ArrayForm::Float:

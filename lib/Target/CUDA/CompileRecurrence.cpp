@@ -144,11 +144,24 @@ FailureOr<CudaTarget> FormCompiler::getTarget() {
   return *target;
 }
 
+/// The shared memory that a block may have at most (CUDA C++ programming guide,
+/// table of technical specifications per compute capability).
+static int64_t getSharedBytes(unsigned computeCapability) {
+  constexpr int64_t kilobyte = 1024;
+  switch (computeCapability) {
+  case 80:
+  case 87:
+    return 163 * kilobyte;
+  case 90:
+  case 100:
+  case 103:
+    return 227 * kilobyte;
+  default:
+    return 99 * kilobyte;
+  }
+}
+
 LogicalResult FormCompiler::checkChunks() {
-  // They store transposed matrices by `stmatrix`.
-  if (options.computeCapability < hopper)
-    return recurrence.emitError(
-        "is computed in chunks on GPUs from compute capability 9.0 on");
   if (options.stateType != DType::F32)
     return recurrence.emitError()
            << "has states of " << getName(options.stateType)
@@ -186,6 +199,7 @@ LogicalResult FormCompiler::makeTiles() {
     ChunkTileOptions chunks;
     chunks.size = choice.chunkSize;
     chunks.wgmma = options.computeCapability == hopper;
+    chunks.sharedBytes = getSharedBytes(options.computeCapability);
     chunks.segments = true;
     chunks.factorRegisters = choice.factorRegisters;
     buildChunkTiles(pm, makeTileOptions(options), chunks);
@@ -255,10 +269,14 @@ static SmallVector<FormChoice> listChoices(larc_form form,
                                            const CudaOptions &options) {
   if (form != LARC_FORM_CHUNK)
     return {{form}};
+  // Registers are divided among roles on Hopper alone.
+  SmallVector<int64_t> splits = {0};
+  if (options.computeCapability == hopper)
+    splits.append({144, 120, 96, 80});
   SmallVector<FormChoice> choices;
   for (int64_t size : chunkSizes)
     if (options.chunkSize == 0 || size <= options.chunkSize)
-      for (int64_t registers : {0, 144, 120, 96, 80})
+      for (int64_t registers : splits)
         choices.push_back({form, size, registers});
   return choices;
 }

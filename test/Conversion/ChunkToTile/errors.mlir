@@ -240,6 +240,24 @@ chunk.scan @decayed_diagonal size 16 tokens(token from 0 size 16, source from 0 
 
 // -----
 
+larc.recurrence @other_axis(%q[K], %k[K], %v[V], %g[K]: gate, %c: gate) state(%S[K, V]) -> (o[V])
+    dims(K = 16, V = 16) {
+  %o = larc.contract %S, %q over K
+  larc.yield %S, %o
+}
+chunk.scan @other_axis size 16 tokens(token from 0 size 16, source from 0 size 16)
+    dims(K = 16, V = 16) operands(%q[K], %k[K], %v[V], %g[K], %c)
+    states(%S[K, V]: diagonal) {
+  %A = chunk.scores %q, %k over K token to source
+  %a = larc.exp %c
+  // expected-error @below {{has decays along another axis than its values}}
+  %o = chunk.mix %A, %v token to source decay(%a)
+  %n = chunk.update %S over token keys(%k) values(%v)
+  chunk.yield %n, %o
+}
+
+// -----
+
 larc.recurrence @late_mix(%q[K], %k[K], %v[V], %g[K]: gate, %c: gate) state(%S[K, V]) -> (o[V])
     dims(K = 16, V = 16) {
   %o = larc.contract %S, %q over K

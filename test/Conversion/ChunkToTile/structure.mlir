@@ -161,9 +161,9 @@
 // Without a group's unit, warps multiply; none asks for registers.
 // MMA-LABEL: tile.program @gated(
 // MMA-NOT:     wgmma
-// MMA:         tile.role first 0 warps 4 {
-// MMA:         tile.role first 4 warps 4 {
-// MMA:         tile.role first 8 warps 8 {
+// MMA:         tile.role first 0 warps 1 {
+// MMA:         tile.role first 1 warps 3 {
+// MMA:         tile.role first 4 warps 8 {
 // MMA-NOT:     wgmma
 // MMA:           tile.mma
 // MMA-NOT:     wgmma
