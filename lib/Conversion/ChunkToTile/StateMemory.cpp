@@ -1,4 +1,5 @@
 //===- StateMemory.cpp - States and outputs in memory -*- C++ -*- ---------===//
+//---------===//
 //
 // Part of the larc project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -130,4 +131,43 @@ void StateRole::storeOutput(unsigned number, Value value, Value first) {
     store(load(staging, index(0), channel, type), memory, first, channel, false,
           tokens.end);
   });
+}
+
+/// What the roles after this one asked for.
+void StateRole::writeCrossings() {
+  SmallVector<const Crossing *> crossings = shared.getCrossings(roleNumber);
+  if (roleNumber == plan.getStateRoles())
+    return;
+  for (const Crossing *crossing : crossings) {
+    const Recipe &recipe = crossing->recipe;
+    switch (crossing->form) {
+    case ArrayForm::Matrix: {
+      if (llvm::any_of(written, [&](const auto &entry) {
+            return entry.first == recipe;
+          }))
+        break;
+      MatrixPair memory{getStage(crossing->memory, stage), {}};
+      for (const Crossing *other : crossings)
+        if (other->form == ArrayForm::Low && other->recipe == recipe)
+          memory.low = getStage(other->memory, stage);
+      storeMatrix(evaluateForMatrix(recipe), getChannels(recipe), memory);
+      written.emplace_back(recipe, memory.high);
+      break;
+    }
+    case ArrayForm::Float:
+      storeFloat(evaluate(recipe), getChannels(recipe),
+                 getStage(crossing->memory, stage));
+      break;
+    case ArrayForm::Scores:
+      storeScores(makeLateScores(plan.scores.at(recipe.value.getDefiningOp())),
+                  getStage(crossing->memory, stage));
+      break;
+    case ArrayForm::Low:
+    case ArrayForm::Exact:
+      break;
+    }
+  }
+  fence();
+  tile::PhaseArriveOp::create(builder, loc,
+                              shared.getPhases().ready[roleNumber], stage);
 }

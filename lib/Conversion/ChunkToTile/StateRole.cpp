@@ -481,45 +481,6 @@ void StateRole::emitChunk(Value first, SmallVectorImpl<Value> &next) {
   tiles = outer;
 }
 
-/// What the roles after this one asked for.
-void StateRole::writeCrossings() {
-  SmallVector<const Crossing *> crossings = shared.getCrossings(roleNumber);
-  if (roleNumber == plan.getStateRoles())
-    return;
-  for (const Crossing *crossing : crossings) {
-    const Recipe &recipe = crossing->recipe;
-    switch (crossing->form) {
-    case ArrayForm::Matrix: {
-      if (llvm::any_of(written, [&](const auto &entry) {
-            return entry.first == recipe;
-          }))
-        break;
-      MatrixPair memory{getStage(crossing->memory, stage), {}};
-      for (const Crossing *other : crossings)
-        if (other->form == ArrayForm::Low && other->recipe == recipe)
-          memory.low = getStage(other->memory, stage);
-      storeMatrix(evaluateForMatrix(recipe), getChannels(recipe), memory);
-      written.emplace_back(recipe, memory.high);
-      break;
-    }
-    case ArrayForm::Float:
-      storeFloat(evaluate(recipe), getChannels(recipe),
-                 getStage(crossing->memory, stage));
-      break;
-    case ArrayForm::Scores:
-      storeScores(makeLateScores(plan.scores.at(recipe.value.getDefiningOp())),
-                  getStage(crossing->memory, stage));
-      break;
-    case ArrayForm::Low:
-    case ArrayForm::Exact:
-      break;
-    }
-  }
-  fence();
-  tile::PhaseArriveOp::create(builder, loc,
-                              shared.getPhases().ready[roleNumber], stage);
-}
-
 void StateRole::emit(tile::RoleOp role, TokenRange range) {
   tokens = range;
   builder.setInsertionPointToStart(&role.getBody().front());
