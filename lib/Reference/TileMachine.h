@@ -199,6 +199,10 @@ private:
 
   // Products (TileMatrixUnit.cpp).
   llvm::LogicalResult runMma(Warp &warp, tile::MmaOp op);
+  /// A product of a warp; the matrix [K, N] is the right operand's, transposed
+  /// if asked for.
+  template <typename MmaT>
+  llvm::LogicalResult multiply(Warp &warp, MmaT op, bool transposed);
   llvm::LogicalResult runMmaRows(Warp &warp, tile::MmaRowsOp op);
   llvm::LogicalResult runWgmma(Warp &warp, tile::WgmmaOp op);
   llvm::LogicalResult checkFenced(Warp &warp, mlir::Operation *op,

@@ -59,21 +59,6 @@ void TileMachine::addProduct(RegType type, ArrayRef<float> lhs,
   statistics.multiplications += rows * cols * depth;
 }
 
-LogicalResult TileMachine::runMma(Warp &warp, MmaOp op) {
-  const Registers *lhs = getTile(warp, op, op.getLhs());
-  const Registers *rhs = lhs ? getTile(warp, op, op.getRhs()) : nullptr;
-  const Registers *sums =
-      rhs ? getTile(warp, op, op.getAccumulator()) : nullptr;
-  if (!sums)
-    return failure();
-  Elements result = sums->elements;
-  RegType left = op.getLhs().getType(), right = op.getRhs().getType();
-  addProduct(op.getAccumulator().getType(), getMatrix(left, lhs->elements),
-             getMatrix(right, rhs->elements), left.getCols(), result);
-  setTile(warp, op, std::move(result));
-  return success();
-}
-
 static std::vector<float> transpose(ArrayRef<float> matrix, int64_t rows,
                                     int64_t cols) {
   std::vector<float> result(matrix.size());
@@ -83,7 +68,8 @@ static std::vector<float> transpose(ArrayRef<float> matrix, int64_t rows,
   return result;
 }
 
-LogicalResult TileMachine::runMmaRows(Warp &warp, MmaRowsOp op) {
+template <typename MmaT>
+LogicalResult TileMachine::multiply(Warp &warp, MmaT op, bool transposed) {
   const Registers *lhs = getTile(warp, op, op.getLhs());
   const Registers *rhs = lhs ? getTile(warp, op, op.getRhs()) : nullptr;
   const Registers *sums =
@@ -92,12 +78,21 @@ LogicalResult TileMachine::runMmaRows(Warp &warp, MmaRowsOp op) {
     return failure();
   Elements result = sums->elements;
   RegType left = op.getLhs().getType(), right = op.getRhs().getType();
-  addProduct(op.getType(), getMatrix(left, lhs->elements),
-             transpose(getMatrix(right, rhs->elements), right.getRows(),
-                       right.getCols()),
-             left.getCols(), result);
+  std::vector<float> matrix = getMatrix(right, rhs->elements);
+  if (transposed)
+    matrix = transpose(matrix, right.getRows(), right.getCols());
+  addProduct(op.getAccumulator().getType(), getMatrix(left, lhs->elements),
+             matrix, left.getCols(), result);
   setTile(warp, op, std::move(result));
   return success();
+}
+
+LogicalResult TileMachine::runMma(Warp &warp, MmaOp op) {
+  return multiply(warp, op, /*transposed=*/false);
+}
+
+LogicalResult TileMachine::runMmaRows(Warp &warp, MmaRowsOp op) {
+  return multiply(warp, op, /*transposed=*/true);
 }
 
 //===----------------------------------------------------------------------===//

@@ -153,7 +153,7 @@ FactorRole::BlockProducts FactorRole::beginProducts(Value factors, bool before,
                                                     bool upTo) {
   Value ones = splat(1, cast<RegType>(factors.getType()));
   BlockProducts products;
-  products.factors = products.total = factors;
+  products.total = factors;
   products.after = ones;
   if (before)
     products.before = ones;

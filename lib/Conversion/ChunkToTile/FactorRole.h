@@ -57,7 +57,6 @@ private:
   /// Products of factors over blocks of 2^n tokens, from the block's first
   /// token on, and to its last one.
   struct BlockProducts {
-    mlir::Value factors;
     mlir::Value before; ///< those of the tokens before, null if not asked for
     mlir::Value upTo;   ///< the same with the token's own, likewise
     mlir::Value after;  ///< those of the tokens after

@@ -158,10 +158,9 @@ void StateRole::writeCrossings() {
       storeFloat(evaluate(recipe), getChannels(recipe),
                  getStage(crossing->memory, stage));
       break;
+    // Written with the matrix; of scores and the flag there are none, since
+    // scores are made by the role that mixes with them.
     case ArrayForm::Scores:
-      storeScores(makeLateScores(plan.scores.at(recipe.value.getDefiningOp())),
-                  getStage(crossing->memory, stage));
-      break;
     case ArrayForm::Low:
     case ArrayForm::Exact:
       break;

@@ -380,16 +380,21 @@ LogicalResult MapOp::verifyRegions() {
   return success();
 }
 
+/// Of what has one element left along `dimension`.
+static LogicalResult inferSlice(Value value, Dimension dimension,
+                                SmallVectorImpl<Type> &types) {
+  auto operand = dyn_cast<RegType>(value.getType());
+  if (!operand)
+    return failure();
+  types.push_back(operand.getSlice(
+      dimension == Dimension::Cols ? Dimension::Rows : Dimension::Cols));
+  return success();
+}
+
 LogicalResult ReduceOp::inferReturnTypes(MLIRContext *, std::optional<Location>,
                                          Adaptor adaptor,
                                          SmallVectorImpl<Type> &types) {
-  auto operand = dyn_cast<RegType>(adaptor.getOperand().getType());
-  if (!operand)
-    return failure();
-  types.push_back(operand.getSlice(adaptor.getDimension() == Dimension::Cols
-                                       ? Dimension::Rows
-                                       : Dimension::Cols));
-  return success();
+  return inferSlice(adaptor.getOperand(), adaptor.getDimension(), types);
 }
 
 static LogicalResult verifyCombined(Operation *op, RegType type) {
@@ -450,13 +455,7 @@ LogicalResult ExchangeOp::verify() {
 LogicalResult PickOp::inferReturnTypes(MLIRContext *, std::optional<Location>,
                                        Adaptor adaptor,
                                        SmallVectorImpl<Type> &types) {
-  auto operand = dyn_cast<RegType>(adaptor.getOperand().getType());
-  if (!operand)
-    return failure();
-  types.push_back(operand.getSlice(adaptor.getDimension() == Dimension::Cols
-                                       ? Dimension::Rows
-                                       : Dimension::Cols));
-  return success();
+  return inferSlice(adaptor.getOperand(), adaptor.getDimension(), types);
 }
 
 LogicalResult PickOp::verify() {
