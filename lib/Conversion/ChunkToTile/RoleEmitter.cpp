@@ -398,34 +398,48 @@ Value RoleEmitter::reduceOwn(ReductionOpInterface op, StringAttr axis) {
   return tile;
 }
 
-/// Each warp combines its channels; what they have meets in shared memory.
-Value RoleEmitter::evaluateReduction(ReductionOpInterface op) {
+void RoleEmitter::storePartials(ReductionOpInterface op, Value memory) {
   StringAttr axis = op.getReducedAxes().front();
   CombineKind kind = getCombination(op.getCombiner()).first;
-  int64_t having = getWarps(axis), passes = getPasses(axis);
-  Value &memory = partials[op];
-  RegType type;
+  int64_t having = getWarps(axis);
   forPasses(axis, {}, [&](ValueRange) {
     Value partial = tile::ReduceOp::create(
         builder, loc, kind, reduceOwn(op, axis), Dimension::Rows);
-    type = cast<RegType>(partial.getType());
-    if (!memory)
-      memory = shared.allocate(having * passes, type.getCols());
-    Value row = passes > 1 ? add(warp, multiply(pass, having)) : warp;
+    Value row = pass ? add(warp, multiply(pass, having)) : warp;
     onlyWarps(having, [&] { store(partial, memory, row, index(0)); });
     return SmallVector<Value>();
   });
-  barrier();
-  // Every lane reads what the warps have of its own columns.
-  SmallVector<int64_t> registers(type.getLayout().getRegisters());
-  for (int64_t row = 1; row < having * passes; row *= 2)
-    registers.append({row, 0});
-  auto layout = LayoutAttr::get(builder.getContext(),
-                                type.getLayout().getLanes(), registers);
+}
+
+/// Every lane reads what the warps have of its own columns.
+Value RoleEmitter::combinePartials(ReductionOpInterface op, Value memory) {
+  auto type = cast<SharedType>(memory.getType());
+  LayoutAttr row = getTileType(false, type.getCols() > 1).getLayout();
+  SmallVector<int64_t> registers(row.getRegisters());
+  for (int64_t number = 1; number < type.getRows(); number *= 2)
+    registers.append({number, 0});
+  auto layout =
+      LayoutAttr::get(builder.getContext(), row.getLanes(), registers);
   Value all =
       load(memory, index(0), index(0),
-           getTileType(having * passes, type.getCols(), getF32(), layout));
-  return tile::ReduceOp::create(builder, loc, kind, all, Dimension::Rows);
+           getTileType(type.getRows(), type.getCols(), getF32(), layout));
+  return tile::ReduceOp::create(
+      builder, loc, getCombination(op.getCombiner()).first, all,
+      Dimension::Rows);
+}
+
+/// Each warp combines its channels; what they have meets in shared memory. With
+/// a place for each stage, a warp that goes on to the next chunk writes
+/// elsewhere than others may still read.
+Value RoleEmitter::evaluateReduction(ReductionOpInterface op) {
+  Value &ring = partials[op];
+  if (!ring)
+    ring = shared.allocateRing({op->getResult(0), Scale::None, {}},
+                               ArrayForm::Partials);
+  Value memory = getStage(ring, stage);
+  storePartials(op, memory);
+  barrier();
+  return combinePartials(op, memory);
 }
 
 Value RoleEmitter::loadOperand(unsigned operand) {
@@ -461,8 +475,10 @@ StringAttr RoleEmitter::getChannels(const Recipe &recipe) const {
 Value RoleEmitter::evaluateRecipe(const Recipe &recipe) {
   if (recipe.scale == Scale::None)
     return evaluate(recipe.value);
+  // What the value takes in registers comes first.
+  Value value = recipe.value ? evaluate(recipe.value) : Value();
   Value scale = evaluateScale(recipe.scale, recipe.decay);
-  return recipe.value ? product(evaluate(recipe.value), scale) : scale;
+  return value ? product(value, scale) : scale;
 }
 
 /// Whether the factor of a token that does not exist is 1 anyway: operands are
@@ -503,7 +519,10 @@ Value RoleEmitter::fillBeyond(Value tile, double otherwise) {
 
 Value RoleEmitter::evaluateForMatrix(const Recipe &recipe) {
   Value tile = evaluate(recipe);
-  return isZeroBeyond(plan, recipe.value) ? tile : fillBeyond(tile, 0);
+  if (recipe.value &&
+      (!plan.isSummed(recipe.value) || isZeroBeyond(plan, recipe.value)))
+    return tile;
+  return fillBeyond(tile, 0);
 }
 
 Value RoleEmitter::evaluateFactors(Value decay) {

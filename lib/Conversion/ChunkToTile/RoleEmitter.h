@@ -29,6 +29,9 @@ enum class ArrayForm {
   Scores,
   /// Whether the chunk needs its decays as products of factors: 1 or 0.
   Exact,
+  /// What each warp has of a reduction over channels, in float32: its channels'
+  /// groups of `ScanPlan::kRows` x tokens.
+  Partials,
 };
 
 /// The tokens that a block does.
@@ -63,10 +66,14 @@ public:
   void markRead(unsigned operand) { read.insert(operand); }
   /// The ring of what crosses from role to role.
   mlir::Value cross(const Recipe &recipe, ArrayForm form);
+  /// The same; null if nobody asked for it yet.
+  mlir::Value findCrossing(const Recipe &recipe, ArrayForm form) const;
   /// What a role has to write.
   llvm::SmallVector<const Crossing *> getCrossings(int64_t producer) const;
   /// Memory of one role.
   mlir::Value allocate(const Recipe &recipe, ArrayForm form);
+  /// The same, with a place for each stage.
+  mlir::Value allocateRing(const Recipe &recipe, ArrayForm form);
   mlir::Value allocate(int64_t rows, int64_t cols);
   mlir::Value allocate(tile::SharedType type);
 
@@ -202,6 +209,9 @@ protected:
   /// What is reduced, of the channels of one pass.
   mlir::Value reduceOwn(ReductionOpInterface op, mlir::StringAttr axis);
   virtual mlir::Value evaluateReduction(ReductionOpInterface op);
+  /// Writes what the warp has of a reduction; combines what all have.
+  void storePartials(ReductionOpInterface op, mlir::Value memory);
+  mlir::Value combinePartials(ReductionOpInterface op, mlir::Value memory);
   /// The tile of a chunk of an operand that lies in shared memory.
   mlir::Value loadOperand(unsigned operand);
   mlir::Value loadConstant(mlir::BlockArgument argument);

@@ -84,6 +84,14 @@ bool ScanPlan::usesExponentials() const {
   });
 }
 
+bool ScanPlan::isSummed(Value value) const {
+  return llvm::any_of(value.getUsers(), [&](Operation *user) {
+    if (auto mix = dyn_cast<MixOp>(user))
+      return mix.getValues() == value;
+    return isa<UpdateOp>(user);
+  });
+}
+
 bool ScanPlan::decaysChannels() const {
   return llvm::any_of(scan.getBody().front(), [&](Operation &op) {
     return isa<CumulateOp, TotalOp>(op) && getChannels(op.getOperand(0));
@@ -212,25 +220,23 @@ LogicalResult ScanPlan::planUpdate(UpdateOp op) {
   return success();
 }
 
-bool ScanPlan::isOwnScore(const ScoresForm &form,
-                          ArrayRef<Value> removed) const {
+bool ScanPlan::isOwnScore(const ScoresForm &form, ArrayRef<Value> own) const {
   SmallVector<Value> expected;
-  auto append = [&](Value value) {
-    for (Value factor : getFactors(value)) {
-      auto contract = factor.getDefiningOp<ContractOp>();
-      if (!contract) {
-        expected.push_back(factor);
-        continue;
-      }
-      for (Value operand : contract->getOperands())
-        llvm::append_range(expected, getFactors(operand));
+  for (Value factor : own) {
+    auto contract = factor.getDefiningOp<ContractOp>();
+    if (!contract) {
+      expected.push_back(factor);
+      continue;
     }
-  };
-  append(ScoresOp(form.op).getDiagonal());
+    for (Value operand : contract->getOperands())
+      llvm::append_range(expected, getFactors(operand));
+  }
   ScoresOp op = form.op;
   SmallVector<Value> found = getFactors(op.getReader());
-  for (Value decay : removed)
+  for (Value decay : form.removed)
     take(found, decay);
+  if (form.removed.size() != op.getDecays().size())
+    return false;
   llvm::append_range(found, getFactors(op.getWriter()));
   auto order = [](Value lhs, Value rhs) {
     return lhs.getAsOpaquePointer() < rhs.getAsOpaquePointer();
@@ -260,14 +266,13 @@ LogicalResult ScanPlan::planScores(ScoresOp op) {
   for (Value decay : op.getDecays())
     (getChannels(decay) ? decays : scalars).push_back(decay);
 
-  SmallVector<Value> removed;
   form.inclusive = !decays.empty();
   for (Value decay : decays)
     form.inclusive &= llvm::is_contained(readers, decay);
   if (form.inclusive)
     for (Value decay : decays) {
       take(readers, decay);
-      removed.push_back(decay);
+      form.removed.push_back(decay);
     }
   form.scalarInclusive = !scalars.empty();
   for (Value decay : scalars)
@@ -275,14 +280,12 @@ LogicalResult ScanPlan::planScores(ScoresOp op) {
   if (form.scalarInclusive)
     for (Value decay : scalars) {
       take(form.readerFactors, decay);
-      removed.push_back(decay);
+      form.removed.push_back(decay);
     }
   form.decay = multiply(decays, op);
   form.scalarDecay = multiply(scalars, op);
   if (op.getDiagonal()) {
-    // The decays of all of a token's score are the empty product.
-    form.ownScore =
-        removed.size() == op.getDecays().size() && isOwnScore(form, removed);
+    form.ownScore = isOwnScore(form, getFactors(op.getDiagonal()));
     if (!form.ownScore)
       form.diagonal = op.getDiagonal();
   }
@@ -314,8 +317,78 @@ LogicalResult ScanPlan::planMix(MixOp op) {
         return op.emitError("has decays along another axis than its values");
     }
   }
-  mixDecays[op] = multiply(decays, op);
+  MixForm form;
+  form.decay = multiply(decays, op);
+  if (form.decay)
+    planWholeMix(op, form);
+  else
+    takeFactors(op, form);
+  mixes[op] = form;
   return success();
+}
+
+/// Numbers that depend on a state are known last, and best multiplied with
+/// last.
+void ScanPlan::takeFactors(MixOp op, MixForm &form) {
+  auto scoresOp = op.getScores().getDefiningOp<ScoresOp>();
+  ScoresForm &scoresForm = scores.at(scoresOp);
+  if (!scoresOp->hasOneUse() || scoresForm.diagonal)
+    return;
+  ReadForm *read = nullptr;
+  if (Value init = op.getInit()) {
+    auto it = reads.find(init.getDefiningOp());
+    if (it == reads.end() || !init.hasOneUse())
+      return;
+    read = &it->second;
+  }
+  for (Value factor : SmallVector<Value>(scoresForm.readerFactors)) {
+    if (!isLate(factor) || (read && !take(read->factors, factor)))
+      continue;
+    take(scoresForm.readerFactors, factor);
+    form.factors.push_back(factor);
+  }
+}
+
+/// The only user of `value`, if it is an `OpT`.
+template <typename OpT> static OpT getOnlyUser(Value value) {
+  return value.hasOneUse() ? dyn_cast<OpT>(*value.user_begin()) : OpT();
+}
+
+/// Finds `mix * decays + own score * value`, where the mix begins with
+/// something times the decays of the tokens before.
+void ScanPlan::planWholeMix(MixOp op, MixForm &form) {
+  auto scoresOp = op.getScores().getDefiningOp<ScoresOp>();
+  auto decayed = getOnlyUser<MulOp>(op.getResult());
+  auto all = decayed ? getOnlyUser<AddOp>(decayed.getResult()) : AddOp();
+  if (!all || !scoresOp->hasOneUse())
+    return;
+  SmallVector<Value> factors = getFactors(decayed.getResult());
+  bool fits = take(factors, op.getResult());
+  for (Value decay : op.getDecays())
+    fits &= take(factors, decay);
+  SmallVector<Value> own =
+      getFactors(all.getLhs() == decayed.getResult() ? all.getRhs()
+                                                     : all.getLhs());
+  for (Value factor : getFactors(op.getValues()))
+    fits &= take(own, factor);
+  ScoresForm &scoresForm = scores.at(scoresOp);
+  if (!fits || !factors.empty() || !isOwnScore(scoresForm, own))
+    return;
+  if (op.getInit()) {
+    SmallVector<Value> init = getFactors(op.getInit());
+    const Value *before = llvm::find_if(init, [&](Value factor) {
+      return asScale(factor) == Recipe{{}, Scale::Exclusive, form.decay};
+    });
+    if (before == init.end())
+      return;
+    take(init, *before);
+    form.init = multiply(init, op);
+    if (!form.init)
+      return;
+  }
+  scoresForm.ownScore = true;
+  form.whole = all.getResult();
+  wholes[form.whole] = op;
 }
 
 /// Whether `op` is computed element by element or by sums over channels.

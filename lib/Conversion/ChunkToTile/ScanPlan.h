@@ -80,6 +80,22 @@ struct ScoresForm {
   /// (`ownScore`), or nothing.
   mlir::Value diagonal;
   bool ownScore = false;
+  /// Decays of the reading token that were factors of the reader.
+  llvm::SmallVector<mlir::Value> removed;
+};
+
+/// How scores are mixed.
+struct MixForm {
+  mlir::Value decay; ///< of all, together; null without any
+  /// The sum of the mix, times the decays of the reading token, and of the
+  /// token's own score times its value, which the mix of all tokens up to the
+  /// reading one gives at once; null if there is none.
+  mlir::Value whole;
+  /// What that begins with, without the decays; null for zeros.
+  mlir::Value init;
+  /// What all of it is multiplied by, numbers of the reading token that the
+  /// scores and the read that it begins with would have as factors.
+  llvm::SmallVector<mlir::Value> factors;
 };
 
 /// A read of a state: `factors` times the contraction of the reader.
@@ -131,8 +147,9 @@ public:
   /// In the order of the scan.
   std::map<mlir::Operation *, ScoresForm> scores;
   std::map<mlir::Operation *, ReadForm> reads;
-  /// What the decays of a `chunk.mix` are together; null without any.
-  std::map<mlir::Operation *, mlir::Value> mixDecays;
+  std::map<mlir::Operation *, MixForm> mixes;
+  /// The mixes that give a value whole.
+  llvm::DenseMap<mlir::Value, chunk::MixOp> wholes;
 
   bool isTokenAxis(mlir::StringAttr axis) const;
   /// Whether `value` has one of the axes that count tokens.
@@ -155,6 +172,9 @@ public:
   std::optional<unsigned> getRawOperand(mlir::Value value) const;
   /// The same, if the matrix unit takes it as it lies there.
   std::optional<unsigned> getMatrixOperand(mlir::Value value) const;
+  /// Whether `value` is summed over tokens, those that do not exist included.
+  /// Readers are not, nor what scores are made of, which are masked.
+  bool isSummed(mlir::Value value) const;
   /// Whether decays along channels run over tokens: the first role's most work.
   bool decaysChannels() const;
   /// Whether a decay is the exponential of an operand.
@@ -173,8 +193,12 @@ private:
   mlir::LogicalResult planUpdate(chunk::UpdateOp op);
   mlir::LogicalResult planScores(chunk::ScoresOp op);
   mlir::LogicalResult planMix(chunk::MixOp op);
+  void takeFactors(chunk::MixOp op, MixForm &form);
+  void planWholeMix(chunk::MixOp op, MixForm &form);
+  /// Whether the product of `own` is what the scores would be of a token with
+  /// itself, where all decays are the empty product.
   bool isOwnScore(const ScoresForm &form,
-                  llvm::ArrayRef<mlir::Value> removed) const;
+                  llvm::ArrayRef<mlir::Value> own) const;
   mlir::Value multiply(llvm::ArrayRef<mlir::Value> factors,
                        mlir::Operation *before);
   /// Takes the products of a decay over tokens out of `factors`.

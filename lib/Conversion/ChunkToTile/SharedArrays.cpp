@@ -50,6 +50,12 @@ SharedType SharedArrays::getType(const Recipe &recipe, ArrayForm form,
                            stages);
   case ArrayForm::Exact:
     return SharedType::get(context, 1, 1, f32, 0, 3, stages);
+  case ArrayForm::Partials: {
+    auto op = cast<ReductionOpInterface>(recipe.value.getDefiningOp());
+    return SharedType::get(
+        context, plan.getPadded(op.getReducedAxes().front()) / ScanPlan::kRows,
+        hasTokens ? plan.chunk : 1, f32, 0, 0, stages);
+  }
   case ArrayForm::Float:
     break;
   }
@@ -75,13 +81,23 @@ Value SharedArrays::allocate(int64_t rows, int64_t cols) {
       SharedType::get(context, rows, cols, Float32Type::get(context), 0, 0, 1));
 }
 
-Value SharedArrays::cross(const Recipe &recipe, ArrayForm form) {
+Value SharedArrays::allocateRing(const Recipe &recipe, ArrayForm form) {
+  ringed.push_back(tile::AllocOp::create(
+      entry, loc, getType(recipe, form, /*stages=*/1), IntegerAttr()));
+  return ringed.back();
+}
+
+Value SharedArrays::findCrossing(const Recipe &recipe, ArrayForm form) const {
   for (const Crossing &crossing : crossings)
     if (crossing.recipe == recipe && crossing.form == form)
       return crossing.memory;
-  Value memory = tile::AllocOp::create(
-      entry, loc, getType(recipe, form, /*stages=*/1), IntegerAttr());
-  ringed.push_back(memory);
+  return {};
+}
+
+Value SharedArrays::cross(const Recipe &recipe, ArrayForm form) {
+  if (Value memory = findCrossing(recipe, form))
+    return memory;
+  Value memory = allocateRing(recipe, form);
   int64_t producer = recipe.value ? plan.getRole(recipe.value) : 0;
   crossings.push_back({recipe, form, memory, producer});
   return memory;

@@ -158,6 +158,10 @@ void StateRole::writeCrossings() {
       storeFloat(evaluate(recipe), getChannels(recipe),
                  getStage(crossing->memory, stage));
       break;
+    case ArrayForm::Partials:
+      storePartials(cast<ReductionOpInterface>(recipe.value.getDefiningOp()),
+                    getStage(crossing->memory, stage));
+      break;
     // Written with the matrix; of scores and the flag there are none, since
     // scores are made by the role that mixes with them.
     case ArrayForm::Scores:
@@ -166,7 +170,13 @@ void StateRole::writeCrossings() {
       break;
     }
   }
-  fence();
+  if (isAsynchronous(plan.chunk) ||
+      llvm::any_of(plan.states, [&](const StateForm &state) {
+        chunk::UpdateOp op = state.update;
+        return llvm::any_of(op->getOperands().drop_front(),
+                            [&](Value value) { return isOwn(value); });
+      }))
+    fence();
   tile::PhaseArriveOp::create(builder, loc,
                               shared.getPhases().ready[roleNumber], stage);
 }

@@ -93,13 +93,18 @@ private:
   /// With a right operand from column `col` on, if given.
   Running multiplyLarge(mlir::Value accumulators, mlir::Value lhs,
                         mlir::Value rhs, bool transposed, mlir::Value col = {});
-  void beginGroup();
+  /// Whether a product of so many columns, or that goes on with these
+  /// accumulators, is in flight for a while.
+  bool isAsynchronous(int64_t cols) const;
+  bool isAsynchronous(mlir::Value accumulators) const;
+  void beginGroup(mlir::Value accumulators);
   void endGroup(Running &running);
   mlir::Value finish(Running running);
   mlir::Value getMatrix(const Recipe &recipe);
   mlir::Value getLeft(const Recipe &recipe);
   mlir::Value getScores(mlir::Value scores);
-  mlir::Value makeLateScores(const ScoresForm &form);
+  bool prepareScores(const ScoresForm &form);
+  void makeLateScores(const ScoresForm &form, mlir::Value memory);
   MatrixPair getPair(const Recipe &recipe);
   /// Whether a role before this one writes it.
   bool isEarly(const Recipe &recipe) const;
@@ -113,6 +118,7 @@ private:
   void startRead(const ReadForm &read);
   void startMix(chunk::MixOp op);
   mlir::Value finishMix(chunk::MixOp op);
+  mlir::Value evaluateWholeMix(chunk::MixOp op);
   mlir::Value choose(mlir::Value condition,
                      llvm::function_ref<mlir::Value()> body,
                      mlir::Value otherwise);
