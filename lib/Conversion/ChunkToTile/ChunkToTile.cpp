@@ -33,7 +33,7 @@ static int64_t getFactorRegisters(const ScanPlan &plan) {
   if (plan.options.factorRegisters > 0)
     return plan.options.factorRegisters;
   if (plan.getStateRoles() > 1)
-    return 80;
+    return 96;
   return plan.decaysChannels() ? 160 : 112;
 }
 

@@ -30,8 +30,8 @@ static Value chooseLevel(OpBuilder &builder, Location loc, Value bits,
 }
 
 /// Scores of 16 sources and 8 readers, those in different halves of a block of
-/// 2^(level + 1) tokens, or of tokens with themselves (level -1); all are within
-/// 16 aligned tokens.
+/// 2^(level + 1) tokens, or of tokens with themselves (level -1); all are
+/// within 16 aligned tokens.
 Value StateRole::maskScores(Value scores, Value reader, int64_t level) {
   auto type = cast<RegType>(scores.getType());
   return mapTo(
@@ -85,8 +85,7 @@ Value StateRole::exactMix(MixOp op, Value scores, Value init) {
     if (half > 0)
       scaled = product(scaled, scanFactors(half, /*toBoundary=*/true));
     Value left = convert(scaled, lhs);
-    Value after =
-        half > 0 ? scanFactors(half, /*toBoundary=*/false) : Value();
+    Value after = half > 0 ? scanFactors(half, /*toBoundary=*/false) : Value();
     for (auto [number, total] : llvm::enumerate(totals)) {
       int64_t col = static_cast<int64_t>(number) * step;
       bool isMasked = half < depth;

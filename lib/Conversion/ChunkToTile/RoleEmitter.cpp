@@ -423,9 +423,9 @@ Value RoleEmitter::combinePartials(ReductionOpInterface op, Value memory) {
   Value all =
       load(memory, index(0), index(0),
            getTileType(type.getRows(), type.getCols(), getF32(), layout));
-  return tile::ReduceOp::create(
-      builder, loc, getCombination(op.getCombiner()).first, all,
-      Dimension::Rows);
+  return tile::ReduceOp::create(builder, loc,
+                                getCombination(op.getCombiner()).first, all,
+                                Dimension::Rows);
 }
 
 /// Each warp combines its channels; what they have meets in shared memory. With
@@ -475,10 +475,8 @@ StringAttr RoleEmitter::getChannels(const Recipe &recipe) const {
 Value RoleEmitter::evaluateRecipe(const Recipe &recipe) {
   if (recipe.scale == Scale::None)
     return evaluate(recipe.value);
-  // What the value takes in registers comes first.
-  Value value = recipe.value ? evaluate(recipe.value) : Value();
   Value scale = evaluateScale(recipe.scale, recipe.decay);
-  return value ? product(value, scale) : scale;
+  return recipe.value ? product(evaluate(recipe.value), scale) : scale;
 }
 
 /// Whether the factor of a token that does not exist is 1 anyway: operands are

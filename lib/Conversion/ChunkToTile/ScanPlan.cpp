@@ -350,7 +350,8 @@ void ScanPlan::takeFactors(MixOp op, MixForm &form) {
 }
 
 /// The only user of `value`, if it is an `OpT`.
-template <typename OpT> static OpT getOnlyUser(Value value) {
+template <typename OpT>
+static OpT getOnlyUser(Value value) {
   return value.hasOneUse() ? dyn_cast<OpT>(*value.user_begin()) : OpT();
 }
 
@@ -366,9 +367,8 @@ void ScanPlan::planWholeMix(MixOp op, MixForm &form) {
   bool fits = take(factors, op.getResult());
   for (Value decay : op.getDecays())
     fits &= take(factors, decay);
-  SmallVector<Value> own =
-      getFactors(all.getLhs() == decayed.getResult() ? all.getRhs()
-                                                     : all.getLhs());
+  SmallVector<Value> own = getFactors(
+      all.getLhs() == decayed.getResult() ? all.getRhs() : all.getLhs());
   for (Value factor : getFactors(op.getValues()))
     fits &= take(own, factor);
   ScoresForm &scoresForm = scores.at(scoresOp);

@@ -74,13 +74,14 @@ bool StateRole::isEarly(const Recipe &recipe) const {
   return !recipe.value || plan.getRole(recipe.value) < roleNumber;
 }
 
-MatrixPair StateRole::getPair(const Recipe &recipe) {
+MatrixPair StateRole::getPair(const Recipe &recipe, bool hasLow) {
   if (recipe.scale == Scale::None)
     if (std::optional<unsigned> operand = plan.getMatrixOperand(recipe.value))
       return {getRaw(*operand), {}};
   if (isEarly(recipe))
     return {getStage(shared.cross(recipe, ArrayForm::Matrix), stage),
-            getStage(shared.cross(recipe, ArrayForm::Low), stage)};
+            hasLow ? getStage(shared.cross(recipe, ArrayForm::Low), stage)
+                   : Value()};
   for (auto &[known, memory] : ownMatrices)
     if (known == recipe)
       return memory;
@@ -95,7 +96,7 @@ MatrixPair StateRole::getPair(const Recipe &recipe) {
   }
   if (!memory.high)
     memory.high = shared.allocate(recipe, ArrayForm::Matrix);
-  if (!memory.low)
+  if (hasLow && !memory.low)
     memory.low = shared.allocate(recipe, ArrayForm::Low);
   ownMatrices.emplace_back(recipe, memory);
   return memory;
@@ -111,7 +112,7 @@ Value StateRole::getMatrix(const Recipe &recipe) {
   for (auto &[known, memory] : written)
     if (known == recipe)
       return memory;
-  MatrixPair memory = getPair(recipe);
+  MatrixPair memory = getPair(recipe, /*hasLow=*/false);
   storeMatrix(evaluateForMatrix(recipe), getChannels(recipe), memory);
   fence();
   barrier();
@@ -260,9 +261,8 @@ Value StateRole::evaluateWholeMix(MixOp op) {
   if (isOwn(op.getValues()))
     evaluate(op.getValues());
   Value scores = getScores(op.getScores());
-  Value accumulators = form.init
-                           ? expand(evaluate(form.init), true, true)
-                           : splat(0, getTileType(true, true));
+  Value accumulators = form.init ? expand(evaluate(form.init), true, true)
+                                 : splat(0, getTileType(true, true));
   Value scale = evaluateScale(Scale::Inclusive, form.decay);
   auto branch =
       scf::IfOp::create(builder, loc, TypeRange(accumulators.getType()),
@@ -331,7 +331,7 @@ bool StateRole::prepareScores(const ScoresForm &form) {
           return entry.first == recipe;
         }))
       continue;
-    MatrixPair memory = getPair(recipe);
+    MatrixPair memory = getPair(recipe, recipe == form.writer);
     storeMatrix(evaluateForMatrix(recipe), getChannels(recipe), memory);
     written.emplace_back(recipe, memory.high);
     wrote = true;
@@ -352,15 +352,15 @@ void StateRole::makeLateScores(const ScoresForm &form, Value memory) {
   // Where the warps are more than the tiles, the others leave them the cycles.
   Value raw;
   auto multiply = [&] {
-    return multiplyPairs(getPair(form.reader), getPair(form.writer), axis);
+    return multiplyPairs(getPair(form.reader, /*hasLow=*/false),
+                         getPair(form.writer, /*hasLow=*/true), axis);
   };
   if (pair.warps < warps) {
-    Value runs =
-        arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult, warp,
-                              index(pair.warps));
-    raw = choose(runs, multiply,
-                 splat(0, getTileType(ScanPlan::kRows, pair.cols, getF32(),
-                                      acc())));
+    Value runs = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult,
+                                       warp, index(pair.warps));
+    raw = choose(
+        runs, multiply,
+        splat(0, getTileType(ScanPlan::kRows, pair.cols, getF32(), acc())));
   } else {
     raw = multiply();
   }
@@ -375,7 +375,9 @@ void StateRole::makeLateScores(const ScoresForm &form, Value memory) {
       if (isOwn(recipe.value))
         evaluate(recipe.value);
     raw = choose(
-        exactly, [&] { return exactPairs(form, getPair(form.writer)); }, raw);
+        exactly,
+        [&] { return exactPairs(form, getPair(form.writer, /*hasLow=*/true)); },
+        raw);
   }
   storeScores(finishScores(form, raw, getPairTile()), memory);
 }

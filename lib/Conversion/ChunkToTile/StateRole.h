@@ -105,7 +105,7 @@ private:
   mlir::Value getScores(mlir::Value scores);
   bool prepareScores(const ScoresForm &form);
   void makeLateScores(const ScoresForm &form, mlir::Value memory);
-  MatrixPair getPair(const Recipe &recipe);
+  MatrixPair getPair(const Recipe &recipe, bool hasLow);
   /// Whether a role before this one writes it.
   bool isEarly(const Recipe &recipe) const;
   /// Whether this role computes `value`, from states or what depends on them.
