@@ -259,7 +259,8 @@ LogicalResult ScanProgram::build(Operation *before, StringRef name,
     StateRole(plan, shared, body->getArguments(), numbers, segment, role)
         .emit(stateRoles[role - 1], tokens);
   shared.overlay();
-  FactorRole(plan, shared, body->getArguments()).emit(factorRole, tokens);
+  FactorRole(plan, shared, body->getArguments(), numbers)
+      .emit(factorRole, tokens);
   emitCopies(plan, shared, body->getArguments(), copyRole, tokens);
   if (succeeded(shared.chooseStages()))
     return success();

@@ -70,9 +70,8 @@ void FactorRole::makeTriangle() {
 
 FactorRole::DecayTiles &FactorRole::getDecay(Value decay) {
   DecayTiles &known = decays[decay.getAsOpaquePointer()];
-  auto exp = decay.getDefiningOp<ExpOp>();
-  if (exp && plan.getRawOperand(exp.getOperand()))
-    known.exponent = exp.getOperand();
+  if (plan.isExponential(decay))
+    known.exponent = decay.getDefiningOp<ExpOp>().getOperand();
   return known;
 }
 
@@ -86,16 +85,20 @@ Value FactorRole::getRunning(Value decay) {
   };
   if (!known.exponent)
     return known.running = scan(CombineKind::Product, evaluateFactors(decay));
-  unsigned operand = *plan.getRawOperand(known.exponent);
-  if (plan.getOperandType(operand) != getMatrixType())
-    return known.running = scan(CombineKind::Sum, evaluate(known.exponent));
+  std::optional<unsigned> operand = plan.getMatrixOperand(known.exponent);
+  if (!operand) {
+    Value exponents = expand(evaluate(known.exponent), true, true);
+    if (!plan.getRawOperand(known.exponent))
+      exponents = fillBeyond(exponents, 0);
+    return known.running = scan(CombineKind::Sum, exponents);
+  }
   // The matrix unit adds 16-bit numbers exactly.
   MLIRContext *context = builder.getContext();
   Value ones = load(triangle, index(0), index(0),
                     getTileType(plan.chunk, plan.chunk, getMatrixType(),
                                 LayoutAttr::getLhs(context)));
   Value exponents =
-      load(getRaw(operand), index(0),
+      load(getRaw(*operand), index(0),
            getFirstChannel(plan.getChannels(known.exponent)),
            getTileType(plan.chunk, ScanPlan::kRows, getMatrixType(),
                        LayoutAttr::getRhs(context)));
@@ -206,7 +209,8 @@ void FactorRole::carry(const Recipe &recipe) {
   if (getCarried(recipe))
     return;
   Value tile =
-      recipe.value ? evaluate(recipe.value) : splat(1, getTileType(true, true));
+      recipe.value ? fillPadding(evaluate(recipe.value), recipe.value)
+                   : splat(1, getTileType(true, true));
   if (recipe.scale == Scale::Inclusive)
     tile = product(tile, evaluateFactors(recipe.decay));
   carriedValues.push_back({recipe, expand(tile, true, true)});
@@ -310,12 +314,22 @@ Value FactorRole::evaluateCumulate(CumulateOp op) {
 }
 
 Value FactorRole::evaluateLeaf(Value value) {
+  if (const CarriedForm *form = plan.getCarriedBefore(value))
+    return evaluateCarried(*form, TokenScan::kRowBefore);
+  if (const CarriedForm *form = plan.getCarriedAfter(value))
+    return evaluateCarried(*form, TokenScan::kRowAfter);
   if (auto argument = dyn_cast<BlockArgument>(value)) {
     if (std::optional<unsigned> operand = plan.getRawOperand(argument))
       return loadOperand(*operand);
+    Operation *parent = argument.getOwner()->getParentOp();
+    if (auto op = dyn_cast<chunk::TokensOp>(parent))
+      return evaluate(op.getOver()[argument.getArgNumber()]);
     return loadConstant(argument);
   }
   Operation *op = value.getDefiningOp();
+  if (auto tokensOp = dyn_cast<chunk::TokensOp>(op))
+    return evaluate(tokensOp.getYield().getValues()[cast<OpResult>(value)
+                                                        .getResultNumber()]);
   if (auto cumulate = dyn_cast<CumulateOp>(op))
     return evaluateCumulate(cumulate);
   if (auto total = dyn_cast<TotalOp>(op))
@@ -364,6 +378,43 @@ Value FactorRole::evaluateReduction(ReductionOpInterface op) {
         return SmallVector<Value>{addPartial(op, carried.front())};
       });
   return combineLanes(op, partial.front());
+}
+
+//===----------------------------------------------------------------------===//
+// States that are scanned
+//===----------------------------------------------------------------------===//
+
+void FactorRole::beginScans() {
+  for (const CarriedForm &form : plan.carried) {
+    scans.emplace_back(plan, shared, arguments, form);
+    scans.back().begin(builder, self,
+                       arguments[argumentNumbers.initials + form.state]);
+  }
+}
+
+void FactorRole::scanChunk(Value number) {
+  for (TokenScan &scan : scans)
+    scan.scan(builder, {number, stage, remaining, &tiles});
+}
+
+void FactorRole::endScans() {
+  if (scans.empty())
+    return;
+  Value length =
+      arith::SubIOp::create(builder, loc, tokens.end, tokens.first);
+  Value chunks = arith::DivUIOp::create(
+      builder, loc, add(length, index(plan.chunk - 1)), index(plan.chunk));
+  for (auto [form, scan] : llvm::zip_equal(plan.carried, scans))
+    scan.end(builder, chunks, arguments[argumentNumbers.finals + form.state]);
+}
+
+/// The state before or after each token, of the pass's channels.
+Value FactorRole::evaluateCarried(const CarriedForm &form, int64_t row) {
+  TokenScan &scan = scans[static_cast<size_t>(&form - plan.carried.begin())];
+  Value memory = scan.getMemory(builder);
+  Value channel = form.axis ? getFirstChannel(form.axis) : index(0);
+  return load(memory, index(row), channel,
+              getTileType(form.axis != nullptr, true));
 }
 
 //===----------------------------------------------------------------------===//
@@ -436,6 +487,7 @@ void FactorRole::emit(tile::RoleOp role, TokenRange range) {
   self = tile::WarpOp::create(builder, loc);
   if (plan.usesExponentials())
     makeTriangle();
+  beginScans();
   for (BlockArgument constant : plan.scan.getConstantArguments())
     if (!constant.use_empty() && !plan.getChannels(constant))
       tiles[constant] = loadConstant(constant);
@@ -470,9 +522,12 @@ void FactorRole::emit(tile::RoleOp role, TokenRange range) {
   Value before = arith::SubIOp::create(builder, loc, index(1), parity);
   tile::PhaseWaitOp::create(builder, loc, phases.done, stage, before);
   bindScalars(loop.getRegionIterArgs());
+  scanChunk(number);
   emitChunk();
   fence();
   tile::PhaseArriveOp::create(builder, loc, phases.ready.front(), stage);
   if (!scalars.empty())
     scf::YieldOp::create(builder, loc, next);
+  builder.setInsertionPointAfter(loop);
+  endScans();
 }

@@ -374,28 +374,14 @@ Value RoleEmitter::combine(OpBuilder &inner, CombineKind kind, Value lhs,
 }
 
 Value RoleEmitter::reduceOwn(ReductionOpInterface op, StringAttr axis) {
-  auto [kind, neutral] = getCombination(op.getCombiner());
+  double neutral = getCombination(op.getCombiner()).second;
   Value tile;
   for (Value operand : op->getOperands()) {
     Value factor = evaluate(operand);
     tile = tile ? product(tile, factor) : factor;
   }
   tile = expand(tile, /*channels=*/true, /*tokens=*/false);
-  if (plan.getSize(axis) < plan.getPadded(axis)) {
-    Value channels =
-        numbers(getChannelDimension(), cast<RegType>(tile.getType()),
-                getFirstChannel(axis));
-    tile = map({tile, channels},
-               [&, fill = neutral](OpBuilder &inner, ValueRange args) -> Value {
-                 Value size = arith::ConstantIntOp::create(
-                     inner, loc, plan.getSize(axis), 32);
-                 Value exists = arith::CmpIOp::create(
-                     inner, loc, arith::CmpIPredicate::slt, args[1], size);
-                 return arith::SelectOp::create(inner, loc, exists, args[0],
-                                                number(inner, fill));
-               });
-  }
-  return tile;
+  return selectChannels(tile, axis, neutral);
 }
 
 /// Each warp combines its channels; what they have meets in shared memory.
@@ -501,9 +487,34 @@ Value RoleEmitter::fillBeyond(Value tile, double otherwise) {
   });
 }
 
+Value RoleEmitter::selectChannels(Value tile, StringAttr axis, double otherwise) {
+  if (plan.getSize(axis) == plan.getPadded(axis))
+    return tile;
+  tile = expand(tile, /*channels=*/true, /*tokens=*/false);
+  Value channels = numbers(getChannelDimension(), cast<RegType>(tile.getType()),
+                           getFirstChannel(axis));
+  return map({tile, channels}, [&](OpBuilder &inner, ValueRange args) -> Value {
+    Value size =
+        arith::ConstantIntOp::create(inner, loc, plan.getSize(axis), 32);
+    Value exists = arith::CmpIOp::create(inner, loc, arith::CmpIPredicate::slt,
+                                         args[1], size);
+    return arith::SelectOp::create(inner, loc, exists, args[0],
+                                   number(inner, otherwise));
+  });
+}
+
+Value RoleEmitter::fillPadding(Value tile, Value value) {
+  StringAttr axis = value ? plan.getChannels(value) : StringAttr();
+  if (!axis || isZeroBeyond(plan, value))
+    return tile;
+  return selectChannels(tile, axis, 0);
+}
+
 Value RoleEmitter::evaluateForMatrix(const Recipe &recipe) {
   Value tile = evaluate(recipe);
-  return isZeroBeyond(plan, recipe.value) ? tile : fillBeyond(tile, 0);
+  if (isZeroBeyond(plan, recipe.value))
+    return tile;
+  return fillPadding(fillBeyond(tile, 0), recipe.value);
 }
 
 Value RoleEmitter::evaluateFactors(Value decay) {

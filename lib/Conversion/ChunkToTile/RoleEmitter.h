@@ -69,6 +69,8 @@ public:
   mlir::Value allocate(const Recipe &recipe, ArrayForm form);
   mlir::Value allocate(int64_t rows, int64_t cols);
   mlir::Value allocate(tile::SharedType type);
+  /// Barriers with phases of their own, at each of which `warps` arrive.
+  mlir::Value allocatePhases(int64_t count, int64_t warps);
 
   /// Makes the rings of operands, and the phases. How many stages they have
   /// is decided last.
@@ -102,8 +104,8 @@ private:
   mlir::SmallVector<mlir::Value> ringed;
   Phases phases;
   mlir::Value stages, factorWarps;
-  /// Of what has no stages.
-  int64_t bytes = 0;
+  /// Of what has no stages; barriers of that kind.
+  int64_t bytes = 0, barriers = 0;
 };
 
 /// A place of an array of the scan in shared memory.
@@ -210,7 +212,13 @@ protected:
   mlir::StringAttr getChannels(const Recipe &recipe) const;
   mlir::Value evaluate(const Recipe &recipe) { return evaluateRecipe(recipe); }
   virtual mlir::Value evaluateRecipe(const Recipe &recipe);
-  /// As `evaluate`; tokens that do not exist have zeros.
+  /// Those of `tile` that the axis has, else `otherwise`.
+  mlir::Value selectChannels(mlir::Value tile, mlir::StringAttr axis,
+                             double otherwise);
+  /// Zeros in place of channels that an axis does not have, if `value`, the
+  /// tile's, is not 0 there anyway: operands are, but not all functions of them.
+  mlir::Value fillPadding(mlir::Value tile, mlir::Value value);
+  /// As `evaluate`; tokens and channels that do not exist have zeros.
   mlir::Value evaluateForMatrix(const Recipe &recipe);
   /// Those of `tile` where tokens exist, else `otherwise`.
   mlir::Value fillBeyond(mlir::Value tile, double otherwise);

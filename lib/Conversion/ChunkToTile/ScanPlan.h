@@ -64,6 +64,9 @@ Recipe asScale(mlir::Value factor);
 /// `value` as a product: what `larc.mul` multiplies.
 llvm::SmallVector<mlir::Value> getFactors(mlir::Value value);
 
+/// Whether a loop over tokens is a scan by an associative operation.
+bool isScan(chunk::TokensOp op);
+
 /// How the scores of tokens against tokens are computed.
 struct ScoresForm {
   mutable chunk::ScoresOp op;
@@ -90,10 +93,22 @@ struct ReadForm {
   llvm::SmallVector<mlir::Value> factors;
 };
 
+/// A state without rows that a `chunk.tokens` carries from token to token by an
+/// update that is linear over a semiring: (state + shift) (+) input.
+struct CarriedForm {
+  unsigned state = 0; ///< among all states of the scan
+  /// Values of the region, for one token. Without a shift it is 0.
+  mlir::Value argument, next, shift, input;
+  /// What (+) is: a `larc.max`, `larc.min` or `larc.logaddexp`.
+  mlir::Operation *combiner = nullptr;
+  mlir::StringAttr axis; ///< null for a number
+};
+
 /// A state whose matrix is in registers, transposed if need be: rows are
 /// divided among warps, columns are what reads contract.
 struct StateForm {
   mlir::Value argument;
+  unsigned number = 0; ///< among all states of the scan
   mlir::StringAttr rows, cols;
   /// Whether memory has `cols` along its rows.
   bool transposed = false;
@@ -127,7 +142,10 @@ public:
   int64_t copyWarps = 4;
   /// Of the first role; each does chunks of its own.
   int64_t factorWarps = 4;
+  /// Those that are matrices.
   llvm::SmallVector<StateForm> states;
+  /// The others, which are scanned before all else, in the order of the scan.
+  llvm::SmallVector<CarriedForm> carried;
   /// In the order of the scan.
   std::map<mlir::Operation *, ScoresForm> scores;
   std::map<mlir::Operation *, ReadForm> reads;
@@ -155,6 +173,17 @@ public:
   std::optional<unsigned> getRawOperand(mlir::Value value) const;
   /// The same, if the matrix unit takes it as it lies there.
   std::optional<unsigned> getMatrixOperand(mlir::Value value) const;
+  /// What `value` of a scanning region is before, or after, a token; null if it
+  /// is neither.
+  const CarriedForm *getCarriedBefore(mlir::Value value) const;
+  const CarriedForm *getCarriedAfter(mlir::Value value) const;
+  /// Whether `value` depends on a state that is scanned.
+  bool isScanned(mlir::Value value) const;
+  /// Whether it does, and on no sum over channels or tokens.
+  bool isPlainlyScanned(mlir::Value value) const;
+  /// Whether a decay is the exponential of what the first role adds up over
+  /// tokens.
+  bool isExponential(mlir::Value decay) const;
   /// Whether decays along channels run over tokens: the first role's most work.
   bool decaysChannels() const;
   /// Whether a decay is the exponential of an operand.
@@ -173,6 +202,9 @@ private:
   mlir::LogicalResult planUpdate(chunk::UpdateOp op);
   mlir::LogicalResult planScores(chunk::ScoresOp op);
   mlir::LogicalResult planMix(chunk::MixOp op);
+  mlir::LogicalResult collectStates();
+  mlir::LogicalResult planTokens(chunk::TokensOp op);
+  mlir::LogicalResult checkScanned(chunk::TokensOp op, mlir::Value value) const;
   bool isOwnScore(const ScoresForm &form,
                   llvm::ArrayRef<mlir::Value> removed) const;
   mlir::Value multiply(llvm::ArrayRef<mlir::Value> factors,

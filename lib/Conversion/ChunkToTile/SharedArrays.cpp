@@ -65,6 +65,14 @@ Value SharedArrays::allocate(SharedType type) {
   return tile::AllocOp::create(entry, loc, type, IntegerAttr());
 }
 
+Value SharedArrays::allocatePhases(int64_t count, int64_t warps) {
+  barriers += count;
+  return tile::AllocPhasesOp::create(
+      entry, loc,
+      tile::PhasesType::get(plan.scan.getContext(), count, warps,
+                            /*copies=*/false));
+}
+
 Value SharedArrays::allocate(const Recipe &recipe, ArrayForm form) {
   return allocate(getType(recipe, form, /*stages=*/1));
 }
@@ -187,9 +195,11 @@ static SharedType withStages(SharedType type, int64_t stages) {
 
 /// Of all memories of the program.
 int64_t SharedArrays::getBytes(int64_t count) const {
-  auto phaseBytes = static_cast<int64_t>(8 * (2 + phases.ready.size()));
-  int64_t sum = bytes + static_cast<int64_t>(
-                            llvm::alignTo(count * phaseBytes, kAlignment));
+  constexpr int64_t barrierBytes = 8;
+  int64_t ofStages = count * static_cast<int64_t>(2 + phases.ready.size());
+  int64_t sum =
+      bytes + static_cast<int64_t>(llvm::alignTo(
+                  (ofStages + barriers) * barrierBytes, kAlignment));
   for (Value ring : ringed) {
     SharedType type = withStages(cast<SharedType>(ring.getType()), count);
     sum += static_cast<int64_t>(llvm::alignTo(type.getBytes(), kAlignment));

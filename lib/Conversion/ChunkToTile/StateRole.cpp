@@ -314,11 +314,13 @@ Value StateRole::getScores(Value scores) {
 
 bool StateRole::isRecomputed(Value value) const {
   auto op = value.getDefiningOp<ElementwiseOpInterface>();
-  return op && (plan.getChannels(value) || !plan.hasTokens(value));
+  return op && (plan.getChannels(value) || !plan.hasTokens(value)) &&
+         !plan.isPlainlyScanned(value);
 }
 
 Value StateRole::evaluateScale(Scale scale, Value decay) {
-  if (scale == Scale::Inclusive && isRecomputed(decay))
+  if (scale == Scale::Inclusive &&
+      (isRecomputed(decay) || plan.isScanned(decay)))
     return product(evaluateScale(Scale::Exclusive, decay), evaluate(decay));
   Recipe recipe{{}, scale, decay};
   return loadFloat(getStage(shared.cross(recipe, ArrayForm::Float), stage),
@@ -465,7 +467,7 @@ void StateRole::emitChunk(Value first, SmallVectorImpl<Value> &next) {
 
   ValueRange yielded = scan.getYield().getValues();
   for (auto [i, output] :
-       llvm::enumerate(yielded.drop_front(plan.states.size())))
+       llvm::enumerate(yielded.drop_front(scan.getStateArguments().size())))
     if (std::max<int64_t>(plan.getRole(output), 1) == roleNumber)
       storeOutput(static_cast<unsigned>(i), output, first);
   writeCrossings();
@@ -487,7 +489,7 @@ void StateRole::emit(tile::RoleOp role, TokenRange range) {
   chunk::ScanOp scan = plan.scan;
   warp = tile::WarpOp::create(builder, loc);
   outputMemories.resize(scan.getYield().getValues().size() -
-                        plan.states.size());
+                        scan.getStateArguments().size());
   for (BlockArgument constant : scan.getConstantArguments())
     if (!constant.use_empty())
       tiles[constant] = loadConstant(constant);
@@ -497,7 +499,7 @@ void StateRole::emit(tile::RoleOp role, TokenRange range) {
   SmallVector<Value> initial;
   for (unsigned i : own)
     initial.push_back(segment ? loadFirst(plan.states[i], i)
-                              : loadState(plan.states[i], i));
+                              : loadState(plan.states[i]));
   // In place, warps write what others have read too.
   if (llvm::any_of(own, [&](unsigned i) {
         const StateForm &state = plan.states[i];
@@ -571,7 +573,7 @@ void StateRole::emit(tile::RoleOp role, TokenRange range) {
   }
   auto storeStates = [&] {
     for (auto [i, result] : llvm::zip(own, results))
-      storeState(plan.states[i], i, result);
+      storeState(plan.states[i], result);
   };
   if (!segment)
     return storeStates();

@@ -151,7 +151,9 @@ TensorMap ChunkToTileTest::run(Problem &problem, const Case &given) {
   for (auto [i, decl] :
        llvm::enumerate(recurrence.getStates().getAsRange<StateDeclAttr>())) {
     Tensor &memory = results.find("final." + decl.getName().str())->second;
-    std::vector<double> values(memory.getNumElements());
+    FloatAttr init = decl.getInit();
+    std::vector<double> values(memory.getNumElements(),
+                               init ? init.getValueAsDouble() : 0);
     if (const Tensor *initial = problem.states[i])
       values = getValues(*initial);
     memory = llvm::cantFail(
@@ -358,6 +360,52 @@ TEST_F(ChunkToTileTest, SingleWarpProducts) {
   given.wgmma = false;
   check(load("gla"), {{"K", 64}, {"V", 128}}, given);
   check(load("gsa"), {{"K", 64}, {"V", 64}, {"M", 64}}, given);
+}
+
+//===----------------------------------------------------------------------===//
+// States that are scanned
+//===----------------------------------------------------------------------===//
+
+TEST_F(ChunkToTileTest, ScannedStates) {
+  for (int64_t chunk : {16, 32})
+    for (int64_t tokens :
+         {0, 1, 2, 3, 4, 5, 15, 16, 17, 31, 32, 33, 48, 63, 64, 65, 100}) {
+      for (bool initial : {true, false}) {
+        SCOPED_TRACE(std::to_string(chunk) + " " + std::to_string(tokens));
+        Case given;
+        given.chunk = chunk;
+        given.tokens = tokens;
+        given.initialStates = initial;
+        check(load("abc"), {{"K", 64}, {"V", 64}, {"M", 64}}, given);
+      }
+    }
+}
+
+/// Channels that fill no tile, and so many that they do not stay in registers.
+TEST_F(ChunkToTileTest, ScannedSizes) {
+  for (auto [k, v, m] :
+       {std::tuple(128, 128, 64), {48, 100, 24}, {16, 24, 128}}) {
+    for (bool wgmma : {true, false}) {
+      SCOPED_TRACE(m);
+      Case given;
+      given.chunk = 16;
+      given.wgmma = wgmma;
+      check(load("abc"), {{"K", k}, {"V", v}, {"M", m}}, given);
+    }
+  }
+}
+
+TEST_F(ChunkToTileTest, ScannedManyChunks) {
+  Case given;
+  given.chunk = 16;
+  given.tokens = 600;
+  given.initialStates = false;
+  check(load("abc"), {{"K", 64}, {"V", 64}, {"M", 64}}, given);
+  for (int64_t stages : {2, 3}) {
+    given.tokens = 130;
+    given.stages = stages;
+    check(load("abc"), {{"K", 64}, {"V", 64}, {"M", 64}}, given);
+  }
 }
 
 //===----------------------------------------------------------------------===//
