@@ -9,6 +9,7 @@
 #include "FactorRole.h"
 
 #include <cmath>
+#include <limits>
 
 using namespace mlir;
 using namespace larc;
@@ -86,6 +87,9 @@ Value FactorRole::getRunning(Value decay) {
   if (!known.exponent)
     return known.running = scan(CombineKind::Product, evaluateFactors(decay));
   std::optional<unsigned> operand = plan.getMatrixOperand(known.exponent);
+  if (const CarriedForm *form = plan.getDecreasing(known.exponent))
+    return known.running = getDecrease(
+               *form, isa<SelectOp>(known.exponent.getDefiningOp()));
   if (!operand) {
     Value exponents = expand(evaluate(known.exponent), true, true);
     if (!plan.getRawOperand(known.exponent))
@@ -104,6 +108,27 @@ Value FactorRole::getRunning(Value decay) {
                        LayoutAttr::getRhs(context)));
   return known.running = tile::MmaOp::create(builder, loc, ones, exponents,
                                              splat(0, getTileType(true, true)));
+}
+
+/// By how much a state is less after each token than before the chunk; with a
+/// guard by 0 where it is -inf. Tokens that do not exist change nothing.
+Value FactorRole::getDecrease(const CarriedForm &form, bool isGuarded) {
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  Value before = load(getStage(shared.getCarried(form), stage),
+                      index(CarriedForm::kRowBefore),
+                      getFirstChannel(form.axis), getTileType(true, false));
+  return map({before, evaluate(form.next)},
+             [&](OpBuilder &inner, ValueRange args) -> Value {
+               Value change =
+                   arith::SubFOp::create(inner, loc, args[0], args[1]);
+               if (!isGuarded)
+                 return change;
+               Value isNothing = arith::CmpFOp::create(
+                   inner, loc, arith::CmpFPredicate::OEQ, args[1],
+                   number(inner, -infinity));
+               return arith::SelectOp::create(inner, loc, isNothing,
+                                              number(inner, 0), change);
+             });
 }
 
 /// Whether a decay's running products, and one divided by them, are far from
@@ -314,22 +339,14 @@ Value FactorRole::evaluateCumulate(CumulateOp op) {
 }
 
 Value FactorRole::evaluateLeaf(Value value) {
-  if (const CarriedForm *form = plan.getCarriedBefore(value))
-    return evaluateCarried(*form, TokenScan::kRowBefore);
-  if (const CarriedForm *form = plan.getCarriedAfter(value))
-    return evaluateCarried(*form, TokenScan::kRowAfter);
+  if (Value tile = evaluateScanned(value))
+    return tile;
   if (auto argument = dyn_cast<BlockArgument>(value)) {
     if (std::optional<unsigned> operand = plan.getRawOperand(argument))
       return loadOperand(*operand);
-    Operation *parent = argument.getOwner()->getParentOp();
-    if (auto op = dyn_cast<chunk::TokensOp>(parent))
-      return evaluate(op.getOver()[argument.getArgNumber()]);
     return loadConstant(argument);
   }
   Operation *op = value.getDefiningOp();
-  if (auto tokensOp = dyn_cast<chunk::TokensOp>(op))
-    return evaluate(tokensOp.getYield().getValues()[cast<OpResult>(value)
-                                                        .getResultNumber()]);
   if (auto cumulate = dyn_cast<CumulateOp>(op))
     return evaluateCumulate(cumulate);
   if (auto total = dyn_cast<TotalOp>(op))
@@ -406,15 +423,6 @@ void FactorRole::endScans() {
       builder, loc, add(length, index(plan.chunk - 1)), index(plan.chunk));
   for (auto [form, scan] : llvm::zip_equal(plan.carried, scans))
     scan.end(builder, chunks, arguments[argumentNumbers.finals + form.state]);
-}
-
-/// The state before or after each token, of the pass's channels.
-Value FactorRole::evaluateCarried(const CarriedForm &form, int64_t row) {
-  TokenScan &scan = scans[static_cast<size_t>(&form - plan.carried.begin())];
-  Value memory = scan.getMemory(builder);
-  Value channel = form.axis ? getFirstChannel(form.axis) : index(0);
-  return load(memory, index(row), channel,
-              getTileType(form.axis != nullptr, true));
 }
 
 //===----------------------------------------------------------------------===//

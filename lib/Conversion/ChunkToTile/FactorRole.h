@@ -89,7 +89,6 @@ private:
   void beginScans();
   void endScans();
   void scanChunk(mlir::Value number);
-  mlir::Value evaluateCarried(const CarriedForm &form, int64_t row);
 
   // Passes over channels.
   static mlir::StringAttr getAxis(const ScoresForm &form);
@@ -119,6 +118,7 @@ private:
   // Decays.
   DecayTiles &getDecay(mlir::Value decay);
   mlir::Value getRunning(mlir::Value decay);
+  mlir::Value getDecrease(const CarriedForm &form, bool isGuarded);
   mlir::Value makeGuard(mlir::Value decay);
   mlir::Value evaluateExact(Scale scale, mlir::Value decay);
   mlir::Value evaluateCumulate(chunk::CumulateOp op);

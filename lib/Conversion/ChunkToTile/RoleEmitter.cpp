@@ -345,6 +345,30 @@ Value RoleEmitter::evaluateElementwise(ElementwiseOpInterface op) {
   });
 }
 
+Value RoleEmitter::loadCarried(const CarriedForm &form, int64_t row) {
+  Value channel = form.axis ? getFirstChannel(form.axis) : index(0);
+  return load(getStage(shared.getCarried(form), stage), index(row), channel,
+              getTileType(form.axis != nullptr, true),
+              /*transposed=*/!tokensInRows);
+}
+
+Value RoleEmitter::evaluateScanned(Value value) {
+  if (const CarriedForm *form = plan.getCarriedBefore(value))
+    return loadCarried(*form, CarriedForm::kRowBefore);
+  if (const CarriedForm *form = plan.getCarriedAfter(value))
+    return loadCarried(*form, CarriedForm::kRowAfter);
+  if (auto argument = dyn_cast<BlockArgument>(value)) {
+    Operation *parent = argument.getOwner()->getParentOp();
+    auto op = dyn_cast<chunk::TokensOp>(parent);
+    return op ? evaluate(op.getOver()[argument.getArgNumber()]) : Value();
+  }
+  auto op = value.getDefiningOp<chunk::TokensOp>();
+  if (!op)
+    return {};
+  return evaluate(
+      op.getYield().getValues()[cast<OpResult>(value).getResultNumber()]);
+}
+
 std::pair<CombineKind, double> RoleEmitter::getCombination(ReduceKind kind) {
   constexpr double infinity = std::numeric_limits<double>::infinity();
   switch (kind) {

@@ -50,6 +50,7 @@ struct Crossing {
   ArrayForm form;
   mlir::Value memory;
   int64_t producer; ///< the role
+  int64_t reader;   ///< the role that reads it, or 0 if there are several
 };
 
 /// The shared memory of a program.
@@ -63,6 +64,10 @@ public:
   void markRead(unsigned operand) { read.insert(operand); }
   /// The ring of what crosses from role to role.
   mlir::Value cross(const Recipe &recipe, ArrayForm form);
+  /// The ring of what a state is before and after each token.
+  mlir::Value getCarried(const CarriedForm &form);
+  /// Notes which role asks for what crosses from now on.
+  void setReader(int64_t role) { reader = role; }
   /// What a role has to write.
   llvm::SmallVector<const Crossing *> getCrossings(int64_t producer) const;
   /// Memory of one role.
@@ -76,8 +81,9 @@ public:
   /// is decided last.
   void allocateRings();
   const Phases &getPhases() const { return phases; }
-  /// Lets what crosses lie over operands that no role but the first reads.
-  /// To be called when that is known.
+  /// Lets what crosses lie over operands that no role but the first reads, or
+  /// over what crosses to its role and no other. To be called when that is
+  /// known.
   void overlay();
   /// The number of stages of rings, and of warps that work at the same time.
   mlir::Value getStages() const { return stages; }
@@ -91,6 +97,9 @@ public:
 private:
   tile::SharedType getType(const Recipe &recipe, ArrayForm form,
                            int64_t stages) const;
+  void overlayOperands();
+  void overlayCrossings();
+  void replace(Crossing &crossing, mlir::Value memory);
   void removeUnusedRings();
   int64_t getBytes(int64_t stages) const;
 
@@ -99,6 +108,8 @@ private:
   mlir::Location loc;
   mlir::SmallVector<mlir::Value> rings;
   std::deque<Crossing> crossings;
+  llvm::DenseMap<mlir::Value, mlir::Value> carried;
+  int64_t reader = 0;
   llvm::DenseSet<unsigned> read;
   /// All memories with a place for each stage.
   mlir::SmallVector<mlir::Value> ringed;
@@ -197,6 +208,10 @@ protected:
   mlir::Value evaluate(mlir::Value value);
   virtual mlir::Value evaluateLeaf(mlir::Value value) = 0;
   mlir::Value evaluateElementwise(ElementwiseOpInterface op);
+  /// The tile of what a scan over tokens gives for each, or of a value of its
+  /// region but for those that are computed there; null for others.
+  mlir::Value evaluateScanned(mlir::Value value);
+  mlir::Value loadCarried(const CarriedForm &form, int64_t row);
   /// How a reduction combines, and what does not change its result.
   static std::pair<tile::CombineKind, double> getCombination(ReduceKind kind);
   mlir::Value combine(mlir::OpBuilder &inner, tile::CombineKind kind,

@@ -102,6 +102,10 @@ struct CarriedForm {
   /// What (+) is: a `larc.max`, `larc.min` or `larc.logaddexp`.
   mlir::Operation *combiner = nullptr;
   mlir::StringAttr axis; ///< null for a number
+  /// In shared memory tokens lie along rows. The first row is the state before
+  /// the chunk, so that before the tokens it is from the first row on, and after
+  /// them from the second one.
+  static constexpr int64_t kRowBefore = 0, kRowAfter = 1;
 };
 
 /// A state whose matrix is in registers, transposed if need be: rows are
@@ -177,10 +181,11 @@ public:
   /// is neither.
   const CarriedForm *getCarriedBefore(mlir::Value value) const;
   const CarriedForm *getCarriedAfter(mlir::Value value) const;
+  /// The state whose decreases over tokens `exponent` is, 0 where it is -inf
+  /// afterwards: their sum is the decrease over all. Null if it is not that.
+  const CarriedForm *getDecreasing(mlir::Value exponent) const;
   /// Whether `value` depends on a state that is scanned.
   bool isScanned(mlir::Value value) const;
-  /// Whether it does, and on no sum over channels or tokens.
-  bool isPlainlyScanned(mlir::Value value) const;
   /// Whether a decay is the exponential of what the first role adds up over
   /// tokens.
   bool isExponential(mlir::Value decay) const;

@@ -83,15 +83,35 @@ Value SharedArrays::allocate(int64_t rows, int64_t cols) {
       SharedType::get(context, rows, cols, Float32Type::get(context), 0, 0, 1));
 }
 
+Value SharedArrays::getCarried(const CarriedForm &form) {
+  Value &memory = carried[form.argument];
+  if (memory)
+    return memory;
+  int64_t cols = form.axis ? plan.getPadded(form.axis) : 1;
+  MLIRContext *context = plan.scan.getContext();
+  constexpr int64_t pad = 4;
+  memory = tile::AllocOp::create(
+      entry, loc,
+      SharedType::get(context, plan.chunk + 1, cols, Float32Type::get(context),
+                      /*swizzle=*/0, form.axis ? pad : pad - 1, /*stages=*/1),
+      IntegerAttr());
+  ringed.push_back(memory);
+  return memory;
+}
+
 Value SharedArrays::cross(const Recipe &recipe, ArrayForm form) {
-  for (const Crossing &crossing : crossings)
-    if (crossing.recipe == recipe && crossing.form == form)
-      return crossing.memory;
+  for (Crossing &crossing : crossings) {
+    if (!(crossing.recipe == recipe) || crossing.form != form)
+      continue;
+    if (crossing.reader != reader)
+      crossing.reader = 0;
+    return crossing.memory;
+  }
   Value memory = tile::AllocOp::create(
       entry, loc, getType(recipe, form, /*stages=*/1), IntegerAttr());
   ringed.push_back(memory);
   int64_t producer = recipe.value ? plan.getRole(recipe.value) : 0;
-  crossings.push_back({recipe, form, memory, producer});
+  crossings.push_back({recipe, form, memory, producer, reader});
   return memory;
 }
 
@@ -139,9 +159,51 @@ Value SharedArrays::getParity(OpBuilder &builder, Value number) const {
   return arith::RemUIOp::create(builder, loc, round, two);
 }
 
+/// Lets `crossing` lie at `memory`, in place of its own.
+void SharedArrays::replace(Crossing &crossing, Value memory) {
+  Operation *alloc = crossing.memory.getDefiningOp();
+  llvm::erase(ringed, crossing.memory);
+  alloc->replaceAllUsesWith(ValueRange(memory));
+  alloc->erase();
+  crossing.memory = memory;
+}
+
+void SharedArrays::overlay() {
+  overlayOperands();
+  overlayCrossings();
+}
+
+/// A warp with states reads the channels that are its own, and writes the same
+/// channels of what it leaves in the end.
+void SharedArrays::overlayCrossings() {
+  llvm::SmallDenseSet<Value> taken;
+  auto isOwn = [&](const Crossing &crossing, int64_t role) {
+    Value value =
+        crossing.recipe.value ? crossing.recipe.value : crossing.recipe.decay;
+    StringAttr axis = value ? plan.getChannels(value) : StringAttr();
+    return axis && crossing.form == ArrayForm::Float &&
+           cast<SharedType>(crossing.memory.getType()).getRows() > 1 &&
+           plan.getPadded(axis) / ScanPlan::kRows == plan.getStateWarps(role);
+  };
+  for (Crossing &crossing : crossings) {
+    int64_t role = crossing.producer;
+    if (role == 0 || !isOwn(crossing, role))
+      continue;
+    for (const Crossing &before : crossings) {
+      if (before.producer != 0 || before.reader != role ||
+          !isOwn(before, role) || taken.contains(before.memory) ||
+          before.memory.getType() != crossing.memory.getType())
+        continue;
+      taken.insert(before.memory);
+      replace(crossing, before.memory);
+      break;
+    }
+  }
+}
+
 /// A warp of the first role reads an operand's channels, all it needs of
 /// them, before it writes what lies along the same channels.
-void SharedArrays::overlay() {
+void SharedArrays::overlayOperands() {
   chunk::ScanOp scan = plan.scan;
   llvm::SmallDenseSet<Value> taken;
   for (Crossing &crossing : crossings) {
@@ -157,11 +219,7 @@ void SharedArrays::overlay() {
           plan.getChannels(argument) != plan.getChannels(channelsOf))
         continue;
       taken.insert(ring);
-      Operation *alloc = crossing.memory.getDefiningOp();
-      llvm::erase(ringed, crossing.memory);
-      alloc->replaceAllUsesWith(ValueRange(ring));
-      alloc->erase();
-      crossing.memory = ring;
+      replace(crossing, ring);
       break;
     }
   }

@@ -314,13 +314,11 @@ Value StateRole::getScores(Value scores) {
 
 bool StateRole::isRecomputed(Value value) const {
   auto op = value.getDefiningOp<ElementwiseOpInterface>();
-  return op && (plan.getChannels(value) || !plan.hasTokens(value)) &&
-         !plan.isPlainlyScanned(value);
+  return op && (plan.getChannels(value) || !plan.hasTokens(value));
 }
 
 Value StateRole::evaluateScale(Scale scale, Value decay) {
-  if (scale == Scale::Inclusive &&
-      (isRecomputed(decay) || plan.isScanned(decay)))
+  if (scale == Scale::Inclusive && isRecomputed(decay))
     return product(evaluateScale(Scale::Exclusive, decay), evaluate(decay));
   Recipe recipe{{}, scale, decay};
   return loadFloat(getStage(shared.cross(recipe, ArrayForm::Float), stage),
@@ -330,6 +328,8 @@ Value StateRole::evaluateScale(Scale scale, Value decay) {
 Value StateRole::evaluateLeaf(Value value) {
   if (std::optional<unsigned> operand = plan.getRawOperand(value))
     return loadOperand(*operand);
+  if (Value tile = evaluateScanned(value))
+    return tile;
   Operation *op = value.getDefiningOp();
   if (isOwn(value)) {
     if (auto it = plan.reads.find(op); it != plan.reads.end()) {
@@ -485,6 +485,7 @@ void StateRole::emitChunk(Value first, SmallVectorImpl<Value> &next) {
 
 void StateRole::emit(tile::RoleOp role, TokenRange range) {
   tokens = range;
+  shared.setReader(roleNumber);
   builder.setInsertionPointToStart(&role.getBody().front());
   chunk::ScanOp scan = plan.scan;
   warp = tile::WarpOp::create(builder, loc);

@@ -210,11 +210,6 @@ void TokenScan::wait(Value number) {
   tile::PhaseWaitOp::create(builder, loc, phases, self, parity);
 }
 
-Value TokenScan::getMemory(OpBuilder &at) {
-  builder.restoreInsertionPoint(at.saveInsertionPoint());
-  return getStage(states, self);
-}
-
 void TokenScan::begin(OpBuilder &at, Value warpNumber, Value initial) {
   builder.restoreInsertionPoint(at.saveInsertionPoint());
   self = warpNumber;
@@ -224,7 +219,7 @@ void TokenScan::begin(OpBuilder &at, Value warpNumber, Value initial) {
                                            getCols(), getF32(), /*swizzle=*/0,
                                            pad, stages));
   };
-  states = allocate(plan.chunk + 1, plan.factorWarps);
+  states = shared.getCarried(form);
   if (form.shift && !fitsRegisters())
     shifts = allocate(plan.chunk, plan.factorWarps);
   carry = allocate(1, 1);
@@ -272,7 +267,7 @@ TokenScan::Step TokenScan::scanGroups(SmallVectorImpl<Step> &known) {
       known.push_back(all);
       continue;
     }
-    storeRows(all.input, getStage(states, self), kRowAfter);
+    storeRows(all.input, getStage(states, stage), CarriedForm::kRowAfter);
     if (all.shift)
       storeRows(all.shift, getStage(shifts, self), 0);
   }
@@ -299,8 +294,8 @@ void TokenScan::scan(OpBuilder &at, const Chunk &chunk) {
   Value next = arith::RemUIOp::create(builder, loc, add(self, index(1)),
                                       shared.getFactorWarps());
   tile::PhaseArriveOp::create(builder, loc, phases, next);
-  Value memory = getStage(states, self);
-  store(before, memory, index(kRowBefore), index(0));
+  Value memory = getStage(states, stage);
+  store(before, memory, index(CarriedForm::kRowBefore), index(0));
   Value later = apply(before, join(totals));
   SmallVector<Value> starts = {before};
   for (int64_t group = 1; group < kGroups; ++group)
@@ -311,11 +306,11 @@ void TokenScan::scan(OpBuilder &at, const Chunk &chunk) {
     if (fitsRegisters()) {
       step = known[inGroup];
     } else {
-      step.input = loadRows(memory, kRowAfter);
+      step.input = loadRows(memory, CarriedForm::kRowAfter);
       if (shifts)
         step.shift = loadRows(getStage(shifts, self), 0);
     }
-    storeRows(apply(start, step), memory, kRowAfter);
+    storeRows(apply(start, step), memory, CarriedForm::kRowAfter);
   }
   barrier();
   tiles.clear();

@@ -15,7 +15,7 @@ namespace larc {
 
 /// What a state that is carried from token to token is before and after each
 /// token of a chunk: computed by the warp of the first role that has the chunk,
-/// before all else, and kept in shared memory for it. Lanes have channels of
+/// before all else, and left in shared memory for all roles. Lanes have channels of
 /// their own, all of a token at a time, so that tokens are combined within a
 /// lane. From chunk to chunk, which is from warp to warp, goes what the state
 /// is after the last token.
@@ -41,11 +41,6 @@ public:
   void scan(mlir::OpBuilder &at, const Chunk &chunk);
   /// One of the warps writes the state after all of `chunks` chunks to `final`.
   void end(mlir::OpBuilder &at, mlir::Value chunks, mlir::Value final);
-
-  /// Where the state before (after) each token of the chunk is, tokens along
-  /// rows from the row that is given on.
-  mlir::Value getMemory(mlir::OpBuilder &at);
-  static constexpr int64_t kRowBefore = 0, kRowAfter = 1;
 
 protected:
   mlir::Value evaluateLeaf(mlir::Value value) override;
@@ -79,8 +74,7 @@ private:
 
   const CarriedForm &form;
   mlir::Value self;
-  /// Rows of the state, before the first token and after each; of what shifts
-  /// add up to; what goes from chunk to chunk, and when.
+  /// Rings of the state; rows of what shifts add up to; what goes from chunk to chunk, and when.
   mlir::Value states, shifts, carry, phases;
   const llvm::DenseMap<mlir::Value, mlir::Value> *scalars = nullptr;
   llvm::DenseMap<mlir::Value, mlir::Value> constants;

@@ -10,6 +10,8 @@
 
 #include "llvm/ADT/TypeSwitch.h"
 
+#include <limits>
+
 using namespace mlir;
 using namespace larc;
 
@@ -47,19 +49,36 @@ bool ScanPlan::isScanned(Value value) const {
   return false;
 }
 
-bool ScanPlan::isPlainlyScanned(Value value) const {
-  if (!isScanned(value))
-    return false;
-  Operation *op = value.getDefiningOp();
-  if (isa<TokensOp>(op))
-    return true;
-  return isa<ElementwiseOpInterface>(op) &&
-         llvm::all_of(op->getOperands(), [&](Value operand) {
-           Operation *inner = operand.getDefiningOp();
-           return isPlainlyScanned(operand) || !inner ||
-                  isa<ConstantOp>(inner) ||
-                  (isa<ElementwiseOpInterface>(inner) && !isScanned(operand));
-         });
+/// What a loop over tokens gives for each, or `value` itself.
+static Value throughLoop(Value value) {
+  auto op = value.getDefiningOp<TokensOp>();
+  if (!op)
+    return value;
+  return op.getYield().getValues()[cast<OpResult>(value).getResultNumber()];
+}
+
+const CarriedForm *ScanPlan::getDecreasing(Value exponent) const {
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  Value guarded;
+  if (auto select = exponent.getDefiningOp<SelectOp>()) {
+    if (select.getPredicate() != Predicate::EQ ||
+        chunk::getSplat(select.getRhs()) != -infinity ||
+        chunk::getSplat(select.getX()) != 0.0)
+      return nullptr;
+    guarded = throughLoop(select.getLhs());
+    exponent = select.getY();
+  }
+  auto change = exponent.getDefiningOp<SubOp>();
+  if (!change)
+    return nullptr;
+  const CarriedForm *form =
+      getCarriedBefore(throughLoop(change->getOperand(0)));
+  if (!form || form != getCarriedAfter(throughLoop(change->getOperand(1))) ||
+      (guarded && getCarriedAfter(guarded) != form))
+    return nullptr;
+  // A state that is -inf must have been so before.
+  return !guarded || (!form->shift && !isa<MinOp>(form->combiner)) ? form
+                                                                  : nullptr;
 }
 
 bool ScanPlan::isExponential(Value decay) const {
