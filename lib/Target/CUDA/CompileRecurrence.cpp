@@ -312,6 +312,16 @@ struct Candidate {
 };
 } // namespace
 
+/// Whether states have several roles, which share what registers the first one
+/// leaves.
+static bool isCascade(ModuleOp programs) {
+  constexpr int64_t otherRoles = 2;
+  return llvm::any_of(programs.getOps<tile::ProgramOp>(), [](auto program) {
+    auto roles = program.getBody().template getOps<tile::RoleOp>();
+    return std::distance(roles.begin(), roles.end()) > otherRoles + 1;
+  });
+}
+
 /// Those of `choices` whose tile programs can be made. Where there is none the
 /// errors of the last choice are emitted, unless `quiet`.
 static SmallVector<Candidate> makeTilesOf(RecurrenceOp recurrence,
@@ -319,12 +329,20 @@ static SmallVector<Candidate> makeTilesOf(RecurrenceOp recurrence,
                                           ArrayRef<FormChoice> choices,
                                           bool quiet) {
   SmallVector<Candidate> candidates;
+  // What the roles of a cascade have is too little to give up much of it.
+  constexpr int64_t mostOfCascade = 96;
+  bool cascade = false;
   for (auto [i, choice] : llvm::enumerate(choices)) {
+    if (cascade && choice.factorRegisters != 0 &&
+        choice.factorRegisters != mostOfCascade)
+      continue;
     bool isLastHope = candidates.empty() && i + 1 == choices.size();
     ErrorFilter filter(recurrence.getContext(), quiet || !isLastHope);
     auto compiler = std::make_unique<FormCompiler>(recurrence, options, choice);
-    if (succeeded(compiler->makeTiles()))
-      candidates.push_back({choice, i, 0, std::move(compiler)});
+    if (failed(compiler->makeTiles()))
+      continue;
+    cascade = isCascade(compiler->getModule());
+    candidates.push_back({choice, i, 0, std::move(compiler)});
   }
   return candidates;
 }
