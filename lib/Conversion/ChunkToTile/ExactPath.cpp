@@ -135,7 +135,7 @@ Value StateRole::exactPairs(const ScoresForm &form, MatrixPair temporary) {
       forget();
       if (pass)
         forgetChannels();
-      Value tile = slice(evaluate(value));
+      Value tile = slice(fillPadding(evaluate(value), value));
       if (half > 0)
         tile = product(tile, scanHalf(slice(evaluateFactors(form.decay)), half,
                                       toBoundary, form.inclusive));

@@ -345,6 +345,30 @@ Value RoleEmitter::evaluateElementwise(ElementwiseOpInterface op) {
   });
 }
 
+Value RoleEmitter::loadCarried(const CarriedForm &form, int64_t row) {
+  Value channel = form.axis ? getFirstChannel(form.axis) : index(0);
+  return load(getStage(shared.getCarried(form), stage), index(row), channel,
+              getTileType(form.axis != nullptr, true),
+              /*transposed=*/!tokensInRows);
+}
+
+Value RoleEmitter::evaluateScanned(Value value) {
+  if (const CarriedForm *form = plan.getCarriedBefore(value))
+    return loadCarried(*form, CarriedForm::kRowBefore);
+  if (const CarriedForm *form = plan.getCarriedAfter(value))
+    return loadCarried(*form, CarriedForm::kRowAfter);
+  if (auto argument = dyn_cast<BlockArgument>(value)) {
+    Operation *parent = argument.getOwner()->getParentOp();
+    auto op = dyn_cast<chunk::TokensOp>(parent);
+    return op ? evaluate(op.getOver()[argument.getArgNumber()]) : Value();
+  }
+  auto op = value.getDefiningOp<chunk::TokensOp>();
+  if (!op)
+    return {};
+  return evaluate(
+      op.getYield().getValues()[cast<OpResult>(value).getResultNumber()]);
+}
+
 std::pair<CombineKind, double> RoleEmitter::getCombination(ReduceKind kind) {
   constexpr double infinity = std::numeric_limits<double>::infinity();
   switch (kind) {
@@ -374,28 +398,14 @@ Value RoleEmitter::combine(OpBuilder &inner, CombineKind kind, Value lhs,
 }
 
 Value RoleEmitter::reduceOwn(ReductionOpInterface op, StringAttr axis) {
-  auto [kind, neutral] = getCombination(op.getCombiner());
+  double neutral = getCombination(op.getCombiner()).second;
   Value tile;
   for (Value operand : op->getOperands()) {
     Value factor = evaluate(operand);
     tile = tile ? product(tile, factor) : factor;
   }
   tile = expand(tile, /*channels=*/true, /*tokens=*/false);
-  if (plan.getSize(axis) < plan.getPadded(axis)) {
-    Value channels =
-        numbers(getChannelDimension(), cast<RegType>(tile.getType()),
-                getFirstChannel(axis));
-    tile = map({tile, channels},
-               [&, fill = neutral](OpBuilder &inner, ValueRange args) -> Value {
-                 Value size = arith::ConstantIntOp::create(
-                     inner, loc, plan.getSize(axis), 32);
-                 Value exists = arith::CmpIOp::create(
-                     inner, loc, arith::CmpIPredicate::slt, args[1], size);
-                 return arith::SelectOp::create(inner, loc, exists, args[0],
-                                                number(inner, fill));
-               });
-  }
-  return tile;
+  return selectChannels(tile, axis, neutral);
 }
 
 void RoleEmitter::storePartials(ReductionOpInterface op, Value memory) {
@@ -515,12 +525,36 @@ Value RoleEmitter::fillBeyond(Value tile, double otherwise) {
   });
 }
 
+Value RoleEmitter::selectChannels(Value tile, StringAttr axis, double otherwise) {
+  if (plan.getSize(axis) == plan.getPadded(axis))
+    return tile;
+  tile = expand(tile, /*channels=*/true, /*tokens=*/false);
+  Value channels = numbers(getChannelDimension(), cast<RegType>(tile.getType()),
+                           getFirstChannel(axis));
+  return map({tile, channels}, [&](OpBuilder &inner, ValueRange args) -> Value {
+    Value size =
+        arith::ConstantIntOp::create(inner, loc, plan.getSize(axis), 32);
+    Value exists = arith::CmpIOp::create(inner, loc, arith::CmpIPredicate::slt,
+                                         args[1], size);
+    return arith::SelectOp::create(inner, loc, exists, args[0],
+                                   number(inner, otherwise));
+  });
+}
+
+Value RoleEmitter::fillPadding(Value tile, Value value) {
+  StringAttr axis = value ? plan.getChannels(value) : StringAttr();
+  if (!axis || isZeroBeyond(plan, value))
+    return tile;
+  return selectChannels(tile, axis, 0);
+}
+
 Value RoleEmitter::evaluateForMatrix(const Recipe &recipe) {
   Value tile = evaluate(recipe);
-  if (recipe.value &&
-      (!plan.isSummed(recipe.value) || isZeroBeyond(plan, recipe.value)))
+  if (isZeroBeyond(plan, recipe.value))
     return tile;
-  return fillBeyond(tile, 0);
+  if (!recipe.value || plan.isSummed(recipe.value))
+    tile = fillBeyond(tile, 0);
+  return fillPadding(tile, recipe.value);
 }
 
 Value RoleEmitter::evaluateFactors(Value decay) {

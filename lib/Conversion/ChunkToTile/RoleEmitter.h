@@ -53,6 +53,7 @@ struct Crossing {
   ArrayForm form;
   mlir::Value memory;
   int64_t producer; ///< the role
+  int64_t reader;   ///< the role that reads it, or 0 if there are several
 };
 
 /// The shared memory of a program.
@@ -68,6 +69,10 @@ public:
   mlir::Value cross(const Recipe &recipe, ArrayForm form);
   /// The same; null if nobody asked for it yet.
   mlir::Value findCrossing(const Recipe &recipe, ArrayForm form) const;
+  /// The ring of what a state is before and after each token.
+  mlir::Value getCarried(const CarriedForm &form);
+  /// Notes which role asks for what crosses from now on.
+  void setReader(int64_t role) { reader = role; }
   /// What a role has to write.
   llvm::SmallVector<const Crossing *> getCrossings(int64_t producer) const;
   /// Memory of one role.
@@ -76,13 +81,16 @@ public:
   mlir::Value allocateRing(const Recipe &recipe, ArrayForm form);
   mlir::Value allocate(int64_t rows, int64_t cols);
   mlir::Value allocate(tile::SharedType type);
+  /// Barriers with phases of their own, at each of which `warps` arrive.
+  mlir::Value allocatePhases(int64_t count, int64_t warps);
 
   /// Makes the rings of operands, and the phases. How many stages they have
   /// is decided last.
   void allocateRings();
   const Phases &getPhases() const { return phases; }
-  /// Lets what crosses lie over operands that no role but the first reads.
-  /// To be called when that is known.
+  /// Lets what crosses lie over operands that no role but the first reads, or
+  /// over what crosses to its role and no other. To be called when that is
+  /// known.
   void overlay();
   /// The number of stages of rings, and of warps that work at the same time.
   mlir::Value getStages() const { return stages; }
@@ -96,6 +104,9 @@ public:
 private:
   tile::SharedType getType(const Recipe &recipe, ArrayForm form,
                            int64_t stages) const;
+  void overlayOperands();
+  void overlayCrossings();
+  void replace(Crossing &crossing, mlir::Value memory);
   void removeUnusedRings();
   int64_t getBytes(int64_t stages) const;
 
@@ -104,13 +115,15 @@ private:
   mlir::Location loc;
   mlir::SmallVector<mlir::Value> rings;
   std::deque<Crossing> crossings;
+  llvm::DenseMap<mlir::Value, mlir::Value> carried;
+  int64_t reader = 0;
   llvm::DenseSet<unsigned> read;
   /// All memories with a place for each stage.
   mlir::SmallVector<mlir::Value> ringed;
   Phases phases;
   mlir::Value stages, factorWarps;
-  /// Of what has no stages.
-  int64_t bytes = 0;
+  /// Of what has no stages; barriers of that kind.
+  int64_t bytes = 0, barriers = 0;
 };
 
 /// A place of an array of the scan in shared memory.
@@ -202,6 +215,10 @@ protected:
   mlir::Value evaluate(mlir::Value value);
   virtual mlir::Value evaluateLeaf(mlir::Value value) = 0;
   mlir::Value evaluateElementwise(ElementwiseOpInterface op);
+  /// The tile of what a scan over tokens gives for each, or of a value of its
+  /// region but for those that are computed there; null for others.
+  mlir::Value evaluateScanned(mlir::Value value);
+  mlir::Value loadCarried(const CarriedForm &form, int64_t row);
   /// How a reduction combines, and what does not change its result.
   static std::pair<tile::CombineKind, double> getCombination(ReduceKind kind);
   mlir::Value combine(mlir::OpBuilder &inner, tile::CombineKind kind,
@@ -220,7 +237,13 @@ protected:
   mlir::StringAttr getChannels(const Recipe &recipe) const;
   mlir::Value evaluate(const Recipe &recipe) { return evaluateRecipe(recipe); }
   virtual mlir::Value evaluateRecipe(const Recipe &recipe);
-  /// As `evaluate`; tokens that do not exist have zeros.
+  /// Those of `tile` that the axis has, else `otherwise`.
+  mlir::Value selectChannels(mlir::Value tile, mlir::StringAttr axis,
+                             double otherwise);
+  /// Zeros in place of channels that an axis does not have, if `value`, the
+  /// tile's, is not 0 there anyway: operands are, but not all functions of them.
+  mlir::Value fillPadding(mlir::Value tile, mlir::Value value);
+  /// As `evaluate`; tokens and channels that do not exist have zeros.
   mlir::Value evaluateForMatrix(const Recipe &recipe);
   /// Those of `tile` where tokens exist, else `otherwise`.
   mlir::Value fillBeyond(mlir::Value tile, double otherwise);

@@ -66,7 +66,9 @@ int64_t ScanPlan::getPadded(StringAttr axis) const {
 
 std::optional<unsigned> ScanPlan::getRawOperand(Value value) const {
   auto argument = dyn_cast<BlockArgument>(value);
-  if (!argument || argument.getArgNumber() >= scan.getNumOperands() ||
+  chunk::ScanOp op = scan;
+  if (!argument || argument.getOwner() != &op.getBody().front() ||
+      argument.getArgNumber() >= scan.getNumOperands() ||
       !getChannels(value))
     return std::nullopt;
   return argument.getArgNumber();
@@ -406,6 +408,8 @@ LogicalResult ScanPlan::classifyOperation(Operation *op) {
   auto takesState = [&](Value value) { return getState(value).has_value(); };
   if (auto update = dyn_cast<UpdateOp>(op))
     return planUpdate(update);
+  if (auto tokens = dyn_cast<chunk::TokensOp>(op); tokens && isScan(tokens))
+    return planTokens(tokens);
   if (llvm::any_of(op->getOperands(), takesState)) {
     if (auto contract = dyn_cast<ContractOp>(op))
       for (Value operand : op->getOperands())
@@ -522,17 +526,18 @@ LogicalResult ScanPlan::classify() {
 }
 
 LogicalResult ScanPlan::planStates() {
-  for (auto [i, state] : llvm::enumerate(states)) {
+  for (StateForm &state : states) {
     ArrayRef<StringAttr> axes = arrayOf(state.argument).getAxes();
     if (!state.cols)
       state.cols = axes.front();
     state.rows = axes[0] == state.cols ? axes[1] : axes[0];
-    auto decl = cast<StateDeclAttr>(definition.getStates()[i]);
+    auto decl = cast<StateDeclAttr>(definition.getStates()[state.number]);
     state.transposed = decl.getAxes().front() == state.cols;
-    state.update = scan.getYield().getValues()[i].getDefiningOp<UpdateOp>();
+    state.update =
+        scan.getYield().getValues()[state.number].getDefiningOp<UpdateOp>();
     if (!state.update || state.update.getState() != state.argument)
       return scan.emitError("state ")
-             << i << " is not what 'chunk.update' makes of it";
+             << state.number << " is not what 'chunk.update' makes of it";
     for (auto [key, value] :
          llvm::zip_equal(state.update.getKeys(), state.update.getValues()))
       if (!getChannels(key) || !getChannels(value) ||
@@ -572,11 +577,8 @@ FailureOr<ScanPlan> ScanPlan::create(chunk::ScanOp scan,
     return scan.emitError("expected chunks of 16 or 32 tokens, found ")
                << plan.chunk,
            failure();
-  for (Value argument : scan.getStateArguments()) {
-    if (arrayOf(argument).getAxes().size() != 2)
-      return scan.emitError("has a state that is no matrix"), failure();
-    plan.states.push_back({argument, {}, {}, false, 1, 1, {}});
-  }
+  if (failed(plan.collectStates()))
+    return failure();
   plan.findRoles();
   if (failed(plan.checkAxes()) || failed(plan.classify()) ||
       failed(plan.planStates()))

@@ -64,6 +64,9 @@ Recipe asScale(mlir::Value factor);
 /// `value` as a product: what `larc.mul` multiplies.
 llvm::SmallVector<mlir::Value> getFactors(mlir::Value value);
 
+/// Whether a loop over tokens is a scan by an associative operation.
+bool isScan(chunk::TokensOp op);
+
 /// How the scores of tokens against tokens are computed.
 struct ScoresForm {
   mutable chunk::ScoresOp op;
@@ -106,10 +109,26 @@ struct ReadForm {
   llvm::SmallVector<mlir::Value> factors;
 };
 
+/// A state without rows that a `chunk.tokens` carries from token to token by an
+/// update that is linear over a semiring: (state + shift) (+) input.
+struct CarriedForm {
+  unsigned state = 0; ///< among all states of the scan
+  /// Values of the region, for one token. Without a shift it is 0.
+  mlir::Value argument, next, shift, input;
+  /// What (+) is: a `larc.max`, `larc.min` or `larc.logaddexp`.
+  mlir::Operation *combiner = nullptr;
+  mlir::StringAttr axis; ///< null for a number
+  /// In shared memory tokens lie along rows. The first row is the state before
+  /// the chunk, so that before the tokens it is from the first row on, and after
+  /// them from the second one.
+  static constexpr int64_t kRowBefore = 0, kRowAfter = 1;
+};
+
 /// A state whose matrix is in registers, transposed if need be: rows are
 /// divided among warps, columns are what reads contract.
 struct StateForm {
   mlir::Value argument;
+  unsigned number = 0; ///< among all states of the scan
   mlir::StringAttr rows, cols;
   /// Whether memory has `cols` along its rows.
   bool transposed = false;
@@ -143,7 +162,10 @@ public:
   int64_t copyWarps = 4;
   /// Of the first role; each does chunks of its own.
   int64_t factorWarps = 4;
+  /// Those that are matrices.
   llvm::SmallVector<StateForm> states;
+  /// The others, which are scanned before all else, in the order of the scan.
+  llvm::SmallVector<CarriedForm> carried;
   /// In the order of the scan.
   std::map<mlir::Operation *, ScoresForm> scores;
   std::map<mlir::Operation *, ReadForm> reads;
@@ -175,6 +197,18 @@ public:
   /// Whether `value` is summed over tokens, those that do not exist included.
   /// Readers are not, nor what scores are made of, which are masked.
   bool isSummed(mlir::Value value) const;
+  /// What `value` of a scanning region is before, or after, a token; null if it
+  /// is neither.
+  const CarriedForm *getCarriedBefore(mlir::Value value) const;
+  const CarriedForm *getCarriedAfter(mlir::Value value) const;
+  /// The state whose decreases over tokens `exponent` is, 0 where it is -inf
+  /// afterwards: their sum is the decrease over all. Null if it is not that.
+  const CarriedForm *getDecreasing(mlir::Value exponent) const;
+  /// Whether `value` depends on a state that is scanned.
+  bool isScanned(mlir::Value value) const;
+  /// Whether a decay is the exponential of what the first role adds up over
+  /// tokens.
+  bool isExponential(mlir::Value decay) const;
   /// Whether decays along channels run over tokens: the first role's most work.
   bool decaysChannels() const;
   /// Whether a decay is the exponential of an operand.
@@ -195,6 +229,9 @@ private:
   mlir::LogicalResult planMix(chunk::MixOp op);
   void takeFactors(chunk::MixOp op, MixForm &form);
   void planWholeMix(chunk::MixOp op, MixForm &form);
+  mlir::LogicalResult collectStates();
+  mlir::LogicalResult planTokens(chunk::TokensOp op);
+  mlir::LogicalResult checkScanned(chunk::TokensOp op, mlir::Value value) const;
   /// Whether the product of `own` is what the scores would be of a token with
   /// itself, where all decays are the empty product.
   bool isOwnScore(const ScoresForm &form,

@@ -68,8 +68,8 @@ Value StateRole::addParts(const ReadForm &read, Value tile) {
   return tile;
 }
 
-Value StateRole::loadState(const StateForm &state, unsigned number) {
-  Value memory = arguments[argumentNumbers.initials + number];
+Value StateRole::loadState(const StateForm &state) {
+  Value memory = arguments[argumentNumbers.initials + state.number];
   Type element = cast<tile::GlobalType>(memory.getType()).getElementType();
   RegType type = getStateType(state, element);
   Value first = getFirstChannel(state.rows), col = getFirstCol(state);
@@ -80,9 +80,8 @@ Value StateRole::loadState(const StateForm &state, unsigned number) {
   return convert(tile, getF32());
 }
 
-void StateRole::storeState(const StateForm &state, unsigned number,
-                           Value tile) {
-  Value memory = arguments[argumentNumbers.finals + number];
+void StateRole::storeState(const StateForm &state, Value tile) {
+  Value memory = arguments[argumentNumbers.finals + state.number];
   Value first = getFirstChannel(state.rows), col = getFirstCol(state);
   tile =
       convert(tile, cast<tile::GlobalType>(memory.getType()).getElementType());

@@ -423,6 +423,8 @@ Value StateRole::evaluateScale(Scale scale, Value decay) {
 Value StateRole::evaluateLeaf(Value value) {
   if (std::optional<unsigned> operand = plan.getRawOperand(value))
     return loadOperand(*operand);
+  if (Value tile = evaluateScanned(value))
+    return tile;
   Operation *op = value.getDefiningOp();
   if (isOwn(value)) {
     if (MixOp mix = plan.wholes.lookup(value))
@@ -581,7 +583,7 @@ void StateRole::emitChunk(Value first, SmallVectorImpl<Value> &next) {
 
   ValueRange yielded = scan.getYield().getValues();
   for (auto [i, output] :
-       llvm::enumerate(yielded.drop_front(plan.states.size())))
+       llvm::enumerate(yielded.drop_front(scan.getStateArguments().size())))
     if (std::max<int64_t>(plan.getRole(output), 1) == roleNumber)
       storeOutput(static_cast<unsigned>(i), output, first);
   writeCrossings();
@@ -599,11 +601,12 @@ void StateRole::emitChunk(Value first, SmallVectorImpl<Value> &next) {
 
 void StateRole::emit(tile::RoleOp role, TokenRange range) {
   tokens = range;
+  shared.setReader(roleNumber);
   builder.setInsertionPointToStart(&role.getBody().front());
   chunk::ScanOp scan = plan.scan;
   warp = tile::WarpOp::create(builder, loc);
   outputMemories.resize(scan.getYield().getValues().size() -
-                        plan.states.size());
+                        scan.getStateArguments().size());
   for (BlockArgument constant : scan.getConstantArguments())
     if (!constant.use_empty())
       tiles[constant] = loadConstant(constant);
@@ -613,7 +616,7 @@ void StateRole::emit(tile::RoleOp role, TokenRange range) {
   SmallVector<Value> initial;
   for (unsigned i : own)
     initial.push_back(segment ? loadFirst(plan.states[i], i)
-                              : loadState(plan.states[i], i));
+                              : loadState(plan.states[i]));
   // In place, warps write what others have read too.
   if (llvm::any_of(own, [&](unsigned i) {
         const StateForm &state = plan.states[i];
@@ -687,7 +690,7 @@ void StateRole::emit(tile::RoleOp role, TokenRange range) {
   }
   auto storeStates = [&] {
     for (auto [i, result] : llvm::zip(own, results))
-      storeState(plan.states[i], i, result);
+      storeState(plan.states[i], result);
   };
   if (!segment)
     return storeStates();

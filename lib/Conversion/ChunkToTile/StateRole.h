@@ -13,11 +13,6 @@
 
 namespace larc {
 
-/// The numbers of a program's arguments.
-struct ArgumentNumbers {
-  unsigned outputs = 0, initials = 0, finals = 0, scratch = 0;
-};
-
 /// The segment of its sequence that a block does.
 struct SegmentRange {
   mlir::Value number, count, last; ///< index; last is count - 1
@@ -85,8 +80,8 @@ private:
   mlir::Value addParts(const ReadForm &read, mlir::Value tile);
   /// Whether the second role computes `value` from operands itself.
   bool isRecomputed(mlir::Value value) const;
-  mlir::Value loadState(const StateForm &state, unsigned number);
-  void storeState(const StateForm &state, unsigned number, mlir::Value tile);
+  mlir::Value loadState(const StateForm &state);
+  void storeState(const StateForm &state, mlir::Value tile);
   void storeOutput(unsigned number, mlir::Value value, mlir::Value first);
 
   // Products.
