@@ -295,14 +295,20 @@ void TokenScan::scan(OpBuilder &at, const Chunk &chunk) {
   SmallVector<Step> totals = {getRow(groups, 0)};
   for (int64_t group = 1; group < kGroups; ++group)
     totals.push_back(compose(totals.back(), getRow(groups, group)));
+  // What waits for the chunk before shall be no more than it must: the
+  // assembler moves all else behind the wait, or before the arrival, that
+  // memory does not keep where it is.
+  Value memory = getStage(states, stage);
+  store(totals.back().input, memory, index(CarriedForm::kRowBefore), index(0));
   wait(chunk.number);
-  Value before = load(carry, index(0), index(0), getRowsType(1, form.axis));
+  RegType type = getRowsType(1, form.axis);
+  Value before = load(carry, index(0), index(0), type);
+  store(before, memory, index(CarriedForm::kRowBefore), index(0));
   store(apply(before, totals.pop_back_val()), carry, index(0), index(0));
   Value next = arith::RemUIOp::create(builder, loc, add(self, index(1)),
                                       shared.getFactorWarps());
   tile::PhaseArriveOp::create(builder, loc, phases, next);
-  Value memory = getStage(states, stage);
-  store(before, memory, index(CarriedForm::kRowBefore), index(0));
+  before = load(memory, index(CarriedForm::kRowBefore), index(0), type);
   Value later = apply(before, join(totals));
   SmallVector<Value> starts = {before};
   for (int64_t group = 1; group < kGroups; ++group)
