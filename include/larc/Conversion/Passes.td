@@ -252,6 +252,10 @@ def ConvertChunkToTile : Pass<"convert-chunk-to-tile", "::mlir::ModuleOp"> {
       and channels, divided among the warps, along rows. A state that is read by what depends on another has a role of
       its own, after that of the other.
 
+    States without rows that a `chunk.tokens` carries, by `larc.max`, `larc.min` or `larc.logaddexp` of what is carried, shifted, and
+    what is computed from operands element by element, are scanned by the first role before all else. What they are after a chunk
+    goes from warp to warp.
+
     All that goes from role to role lies in rings of one number of stages. The roles meet at phases, of which there are three
     for each stage: the operands have landed, what crosses is ready, all is done. What crosses lies over operands that only the
     first role reads, where there are such.
@@ -263,7 +267,7 @@ def ConvertChunkToTile : Pass<"convert-chunk-to-tile", "::mlir::ModuleOp"> {
     zeros, a third `@NAME_compose` makes of these the states at the starts of segments, and `@NAME` does a segment.
 
     What does not have this form is an error: states that are read otherwise than by a contraction over one axis, transitions that
-    are not diagonal, and what needs more registers or shared memory than there are.
+    are not diagonal, `segments` of what is scanned, and what needs more registers or shared memory than there are.
 
     ```mlir
     %A = chunk.scores %q, %k over K token to source decay(%a) diagonal(%own)
@@ -349,7 +353,8 @@ def ExpandKernelMath : Pass<"larc-expand-kernel-math"> {
   let summary = "replaces functions on f32 by a GPU's instructions";
   let description = [{
     `exp2` becomes the special-function unit's instruction, and `exp` that instruction with what rounding the
-    argument's product with log2(e) loses put back. `rsqrt` is the unit's too. The others become the polynomials
+    argument's product with log2(e) loses put back. `rsqrt` is the unit's too, and `log1p` with the fast-math flag
+    `afn`, as `exp` with it is the instruction alone. The others become the polynomials
     of `larc-expand-vector-math`. Denormal results of exponentials are 0. What there is no instruction for is an
     error.
   }];

@@ -123,9 +123,9 @@ Value FactorRole::getDecrease(const CarriedForm &form, bool isGuarded) {
                    arith::SubFOp::create(inner, loc, args[0], args[1]);
                if (!isGuarded)
                  return change;
-               Value isNothing = arith::CmpFOp::create(
-                   inner, loc, arith::CmpFPredicate::OEQ, args[1],
-                   number(inner, -infinity));
+               Value isNothing =
+                   arith::CmpFOp::create(inner, loc, arith::CmpFPredicate::OEQ,
+                                         args[1], number(inner, -infinity));
                return arith::SelectOp::create(inner, loc, isNothing,
                                               number(inner, 0), change);
              });
@@ -233,9 +233,8 @@ Value FactorRole::getCarried(const Recipe &recipe) const {
 void FactorRole::carry(const Recipe &recipe) {
   if (getCarried(recipe))
     return;
-  Value tile =
-      recipe.value ? fillPadding(evaluate(recipe.value), recipe.value)
-                   : splat(1, getTileType(true, true));
+  Value tile = recipe.value ? fillPadding(evaluate(recipe.value), recipe.value)
+                            : splat(1, getTileType(true, true));
   if (recipe.scale == Scale::Inclusive)
     tile = product(tile, evaluateFactors(recipe.decay));
   carriedValues.push_back({recipe, expand(tile, true, true)});
@@ -417,8 +416,7 @@ void FactorRole::scanChunk(Value number) {
 void FactorRole::endScans() {
   if (scans.empty())
     return;
-  Value length =
-      arith::SubIOp::create(builder, loc, tokens.end, tokens.first);
+  Value length = arith::SubIOp::create(builder, loc, tokens.end, tokens.first);
   Value chunks = arith::DivUIOp::create(
       builder, loc, add(length, index(plan.chunk - 1)), index(plan.chunk));
   for (auto [form, scan] : llvm::zip_equal(plan.carried, scans))

@@ -525,7 +525,8 @@ Value RoleEmitter::fillBeyond(Value tile, double otherwise) {
   });
 }
 
-Value RoleEmitter::selectChannels(Value tile, StringAttr axis, double otherwise) {
+Value RoleEmitter::selectChannels(Value tile, StringAttr axis,
+                                  double otherwise) {
   if (plan.getSize(axis) == plan.getPadded(axis))
     return tile;
   tile = expand(tile, /*channels=*/true, /*tokens=*/false);

@@ -241,7 +241,8 @@ protected:
   mlir::Value selectChannels(mlir::Value tile, mlir::StringAttr axis,
                              double otherwise);
   /// Zeros in place of channels that an axis does not have, if `value`, the
-  /// tile's, is not 0 there anyway: operands are, but not all functions of them.
+  /// tile's, is not 0 there anyway: operands are, but not all functions of
+  /// them.
   mlir::Value fillPadding(mlir::Value tile, mlir::Value value);
   /// As `evaluate`; tokens and channels that do not exist have zeros.
   mlir::Value evaluateForMatrix(const Recipe &recipe);

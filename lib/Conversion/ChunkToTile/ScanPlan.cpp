@@ -68,8 +68,7 @@ std::optional<unsigned> ScanPlan::getRawOperand(Value value) const {
   auto argument = dyn_cast<BlockArgument>(value);
   chunk::ScanOp op = scan;
   if (!argument || argument.getOwner() != &op.getBody().front() ||
-      argument.getArgNumber() >= scan.getNumOperands() ||
-      !getChannels(value))
+      argument.getArgNumber() >= scan.getNumOperands() || !getChannels(value))
     return std::nullopt;
   return argument.getArgNumber();
 }

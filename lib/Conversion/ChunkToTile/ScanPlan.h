@@ -119,8 +119,8 @@ struct CarriedForm {
   mlir::Operation *combiner = nullptr;
   mlir::StringAttr axis; ///< null for a number
   /// In shared memory tokens lie along rows. The first row is the state before
-  /// the chunk, so that before the tokens it is from the first row on, and after
-  /// them from the second one.
+  /// the chunk, so that before the tokens it is from the first row on, and
+  /// after them from the second one.
   static constexpr int64_t kRowBefore = 0, kRowAfter = 1;
 };
 

@@ -272,9 +272,8 @@ static SharedType withStages(SharedType type, int64_t stages) {
 int64_t SharedArrays::getBytes(int64_t count) const {
   constexpr int64_t barrierBytes = 8;
   int64_t ofStages = count * static_cast<int64_t>(2 + phases.ready.size());
-  int64_t sum =
-      bytes + static_cast<int64_t>(llvm::alignTo(
-                  (ofStages + barriers) * barrierBytes, kAlignment));
+  int64_t sum = bytes + static_cast<int64_t>(llvm::alignTo(
+                            (ofStages + barriers) * barrierBytes, kAlignment));
   for (Value ring : ringed) {
     SharedType type = withStages(cast<SharedType>(ring.getType()), count);
     sum += static_cast<int64_t>(llvm::alignTo(type.getBytes(), kAlignment));

@@ -60,11 +60,10 @@ Value TokenScan::join(ValueRange rows) {
 
 Value TokenScan::getRow(Value tile, int64_t row) {
   auto type = cast<RegType>(tile.getType());
-  return tile::SliceOp::create(builder, loc,
-                               getTileType(1, type.getCols(),
-                                           type.getElementType(),
-                                           type.getLayout()),
-                               tile, row, 0);
+  return tile::SliceOp::create(
+      builder, loc,
+      getTileType(1, type.getCols(), type.getElementType(), type.getLayout()),
+      tile, row, 0);
 }
 
 Value TokenScan::evaluateLeaf(Value value) {
@@ -106,28 +105,35 @@ Value TokenScan::evaluateScale(Scale, Value) {
   llvm_unreachable("what is scanned is computed element by element");
 }
 
-/// `value` at the tokens, for all channels of the state; `otherwise` where there
-/// is no token.
-Value TokenScan::evaluateRows(Value value, double otherwise) {
-  RegType type = getRowsType(kGroups, form.axis);
-  Value tile = evaluate(value);
-  Value rows = numbers(tile::Dimension::Rows, type, Value());
+/// Which of the tokens there are, one for each row.
+Value TokenScan::findTokens() {
+  Value rows =
+      numbers(tile::Dimension::Rows, getRowsType(kGroups, form.axis), Value());
   Value count = builder.createOrFold<arith::IndexCastOp>(
       loc, builder.getI32Type(), remaining);
-  Value zeros = splat(0, type);
-  return map(
-      {zeros, tile, rows}, [&](OpBuilder &inner, ValueRange args) -> Value {
-        auto constant = [&](int64_t number) -> Value {
-          return arith::ConstantIntOp::create(inner, loc, number, 32);
-        };
-        Value token = arith::MulIOp::create(inner, loc, args[2],
-                                            constant(plan.chunk / kGroups));
-        token = arith::AddIOp::create(inner, loc, token, constant(inGroup));
-        Value exists = arith::CmpIOp::create(
-            inner, loc, arith::CmpIPredicate::slt, token, count);
-        return arith::SelectOp::create(inner, loc, exists, args[1],
-                                       number(inner, otherwise));
-      });
+  return mapTo(builder.getI1Type(), rows,
+               [&](OpBuilder &inner, ValueRange args) -> Value {
+                 auto constant = [&](int64_t number) -> Value {
+                   return arith::ConstantIntOp::create(inner, loc, number, 32);
+                 };
+                 Value first = arith::MulIOp::create(
+                     inner, loc, args[0], constant(plan.chunk / kGroups));
+                 Value token = arith::AddIOp::create(inner, loc, first,
+                                                     constant(inGroup));
+                 return arith::CmpIOp::create(
+                     inner, loc, arith::CmpIPredicate::slt, token, count);
+               });
+}
+
+/// `value` at the tokens, for all channels of the state; `otherwise` where
+/// there is no token.
+Value TokenScan::evaluateRows(Value value, Value exist, double otherwise) {
+  Value zeros = splat(0, getRowsType(kGroups, form.axis));
+  return map({zeros, evaluate(value), exist},
+             [&](OpBuilder &inner, ValueRange args) -> Value {
+               return arith::SelectOp::create(inner, loc, args[2], args[1],
+                                              number(inner, otherwise));
+             });
 }
 
 //===----------------------------------------------------------------------===//
@@ -157,10 +163,11 @@ Value TokenScan::combine(Value lhs, Value rhs) {
 /// The token `inGroup` of each group.
 TokenScan::Step TokenScan::getStep() {
   tiles.clear();
+  Value exist = findTokens();
   Step step;
-  step.input = evaluateRows(form.input, getNeutral(form.combiner));
+  step.input = evaluateRows(form.input, exist, getNeutral(form.combiner));
   if (form.shift)
-    step.shift = evaluateRows(form.shift, 0);
+    step.shift = evaluateRows(form.shift, exist, 0);
   return step;
 }
 
@@ -201,8 +208,8 @@ void TokenScan::onlyIf(Value condition, llvm::function_ref<void()> body) {
 }
 
 /// Waits for what the state is before chunk `number`, which this warp has, or
-/// would have: the one before hands it on at a barrier of this warp's own, whose
-/// phases this warp waits for one after the other.
+/// would have: the one before hands it on at a barrier of this warp's own,
+/// whose phases this warp waits for one after the other.
 void TokenScan::wait(Value number) {
   Value round =
       arith::DivUIOp::create(builder, loc, number, shared.getFactorWarps());
@@ -288,14 +295,20 @@ void TokenScan::scan(OpBuilder &at, const Chunk &chunk) {
   SmallVector<Step> totals = {getRow(groups, 0)};
   for (int64_t group = 1; group < kGroups; ++group)
     totals.push_back(compose(totals.back(), getRow(groups, group)));
+  // What waits for the chunk before shall be no more than it must: the
+  // assembler moves all else behind the wait, or before the arrival, that
+  // memory does not keep where it is.
+  Value memory = getStage(states, stage);
+  store(totals.back().input, memory, index(CarriedForm::kRowBefore), index(0));
   wait(chunk.number);
-  Value before = load(carry, index(0), index(0), getRowsType(1, form.axis));
+  RegType type = getRowsType(1, form.axis);
+  Value before = load(carry, index(0), index(0), type);
+  store(before, memory, index(CarriedForm::kRowBefore), index(0));
   store(apply(before, totals.pop_back_val()), carry, index(0), index(0));
   Value next = arith::RemUIOp::create(builder, loc, add(self, index(1)),
                                       shared.getFactorWarps());
   tile::PhaseArriveOp::create(builder, loc, phases, next);
-  Value memory = getStage(states, stage);
-  store(before, memory, index(CarriedForm::kRowBefore), index(0));
+  before = load(memory, index(CarriedForm::kRowBefore), index(0), type);
   Value later = apply(before, join(totals));
   SmallVector<Value> starts = {before};
   for (int64_t group = 1; group < kGroups; ++group)
@@ -319,10 +332,10 @@ void TokenScan::scan(OpBuilder &at, const Chunk &chunk) {
 /// The warp that would have the next chunk does.
 void TokenScan::end(OpBuilder &at, Value chunks, Value final) {
   builder.restoreInsertionPoint(at.saveInsertionPoint());
-  Value last = arith::RemUIOp::create(builder, loc, chunks,
-                                      shared.getFactorWarps());
-  Value isLast = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
-                                       self, last);
+  Value last =
+      arith::RemUIOp::create(builder, loc, chunks, shared.getFactorWarps());
+  Value isLast =
+      arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, self, last);
   onlyIf(isLast, [&] {
     wait(chunks);
     Value tile = load(carry, index(0), index(0), getRowsType(1, form.axis));

@@ -15,10 +15,10 @@ namespace larc {
 
 /// What a state that is carried from token to token is before and after each
 /// token of a chunk: computed by the warp of the first role that has the chunk,
-/// before all else, and left in shared memory for all roles. Lanes have channels of
-/// their own, all of a token at a time, so that tokens are combined within a
-/// lane. From chunk to chunk, which is from warp to warp, goes what the state
-/// is after the last token.
+/// before all else, and left in shared memory for all roles. Lanes have
+/// channels of their own, all of a token at a time, so that tokens are combined
+/// within a lane. From chunk to chunk, which is from warp to warp, goes what
+/// the state is after the last token.
 class TokenScan : public RoleEmitter {
 public:
   TokenScan(const ScanPlan &plan, SharedArrays &shared,
@@ -58,7 +58,9 @@ private:
   bool fitsRegisters() const;
   mlir::Value join(mlir::ValueRange rows);
   mlir::Value getRow(mlir::Value tile, int64_t row);
-  mlir::Value evaluateRows(mlir::Value value, double otherwise);
+  mlir::Value findTokens();
+  mlir::Value evaluateRows(mlir::Value value, mlir::Value exist,
+                           double otherwise);
   void storeRows(mlir::Value tile, mlir::Value memory, int64_t first);
   mlir::Value loadRows(mlir::Value memory, int64_t first);
 
@@ -74,7 +76,8 @@ private:
 
   const CarriedForm &form;
   mlir::Value self;
-  /// Rings of the state; rows of what shifts add up to; what goes from chunk to chunk, and when.
+  /// Rings of the state; rows of what shifts add up to; what goes from chunk to
+  /// chunk, and when.
   mlir::Value states, shifts, carry, phases;
   const llvm::DenseMap<mlir::Value, mlir::Value> *scalars = nullptr;
   llvm::DenseMap<mlir::Value, mlir::Value> constants;

@@ -20,9 +20,8 @@ using chunk::TokensOp;
 bool larc::isScan(TokensOp op) { return op.getSemiring(); }
 
 const CarriedForm *ScanPlan::getCarriedBefore(Value value) const {
-  const auto *it = llvm::find_if(carried, [&](const CarriedForm &form) {
-    return form.argument == value;
-  });
+  const auto *it = llvm::find_if(
+      carried, [&](const CarriedForm &form) { return form.argument == value; });
   return it == carried.end() ? nullptr : it;
 }
 
@@ -78,12 +77,13 @@ const CarriedForm *ScanPlan::getDecreasing(Value exponent) const {
     return nullptr;
   // A state that is -inf must have been so before.
   return !guarded || (!form->shift && !isa<MinOp>(form->combiner)) ? form
-                                                                  : nullptr;
+                                                                   : nullptr;
 }
 
 bool ScanPlan::isExponential(Value decay) const {
   auto exp = decay.getDefiningOp<ExpOp>();
-  return exp && (getRawOperand(exp.getOperand()) || isScanned(exp.getOperand()));
+  return exp &&
+         (getRawOperand(exp.getOperand()) || isScanned(exp.getOperand()));
 }
 
 //===----------------------------------------------------------------------===//
@@ -169,8 +169,8 @@ private:
     if (sides->shift)
       sides->shift = addTo(sides->shift);
     else
-      sides->shift = isSub ? NegOp::create(builder, loc, shift).getResult()
-                           : shift;
+      sides->shift =
+          isSub ? NegOp::create(builder, loc, shift).getResult() : shift;
     return sides;
   }
 
@@ -264,10 +264,12 @@ LogicalResult ScanPlan::planTokens(TokensOp op) {
 LogicalResult ScanPlan::collectStates() {
   for (auto [i, argument] : llvm::enumerate(scan.getStateArguments())) {
     size_t rank = arrayOf(argument).getAxes().size();
-    if (rank < 2 && llvm::any_of(argument.getUsers(), [](Operation *user) {
-          auto tokens = dyn_cast<TokensOp>(user);
-          return tokens && isScan(tokens);
-        }))
+    if (rank < 2 && llvm::any_of(
+                        argument.getUsers(),
+                        [](Operation *user) {
+                          auto tokens = dyn_cast<TokensOp>(user);
+                          return tokens && isScan(tokens);
+                        }))
       continue;
     if (rank != 2)
       return scan.emitError("has a state that is no matrix, and that no scan "

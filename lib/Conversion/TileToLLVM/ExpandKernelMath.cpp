@@ -62,8 +62,8 @@ static Value buildApproximateExp(OpBuilder &builder, Location loc, Value x) {
                   arith::MulFOp::create(builder, loc, x, log2e));
 }
 
-/// ln(1 + x) as the unit has it, for x from 0 on: what it lacks is some 2^-23 of
-/// 1 where x is small.
+/// ln(1 + x) as the unit has it, for x from 0 on: what it lacks is some 2^-23
+/// of 1 where x is small.
 static Value buildApproximateLog1p(OpBuilder &builder, Location loc, Value x) {
   Value one = constant(builder, loc, 1.0f);
   Value log2 = callUnit(builder, loc, "llvm.nvvm.lg2.approx.ftz.f",

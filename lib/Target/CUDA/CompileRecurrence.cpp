@@ -349,10 +349,9 @@ static SmallVector<Candidate> makeTilesOf(RecurrenceOp recurrence,
 
 /// The same, the fastest first. Without segments, where there is no choice with
 /// them.
-static SmallVector<Candidate> makeCandidates(RecurrenceOp recurrence,
-                                             const CudaOptions &options,
-                                             MutableArrayRef<FormChoice> choices,
-                                             bool quiet) {
+static SmallVector<Candidate>
+makeCandidates(RecurrenceOp recurrence, const CudaOptions &options,
+               MutableArrayRef<FormChoice> choices, bool quiet) {
   bool mayBeCut = choices.front().segments;
   SmallVector<Candidate> candidates =
       makeTilesOf(recurrence, options, choices, quiet || mayBeCut);
@@ -366,10 +365,10 @@ static SmallVector<Candidate> makeCandidates(RecurrenceOp recurrence,
                 /*segments=*/1};
   if (choices.size() > 1)
     for (Candidate &candidate : candidates)
-      candidate.seconds = predictForm(candidate.compiler->getForm(),
-                                      candidate.compiler->getModule(), model,
-                                      call)
-                              .seconds;
+      candidate.seconds =
+          predictForm(candidate.compiler->getForm(),
+                      candidate.compiler->getModule(), model, call)
+              .seconds;
   llvm::sort(candidates, [](const Candidate &lhs, const Candidate &rhs) {
     return std::tie(lhs.seconds, lhs.number) <
            std::tie(rhs.seconds, rhs.number);

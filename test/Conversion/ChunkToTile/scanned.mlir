@@ -57,14 +57,16 @@ chunk.scan @weighted size 16 tokens(token from 0 size 16, source from 0 size 16)
 // CHECK:           tile.map
 // CHECK:             math.exp %{{.+}} fastmath<afn> : f32
 // CHECK-NEXT:        math.log1p %{{.+}} fastmath<afn> : f32
+// CHECK:           %[[AT:.+]] = tile.stage %[[STATES]]
+// CHECK:           tile.store %{{.+}}, %[[AT]][%c0
 // CHECK:           tile.phase_wait %[[HANDED]][%[[SELF]]] parity
 // CHECK:           %[[BEFORE:.+]] = tile.load %[[CARRY]]
+// CHECK:           tile.store %[[BEFORE]], %[[AT]][%c0
 // CHECK:           %[[AFTER:.+]] = tile.map
 // CHECK:           tile.store %[[AFTER]], %[[CARRY]]
 // CHECK:           %[[NEXT:.+]] = arith.remui
 // CHECK-NEXT:      tile.phase_arrive %[[HANDED]][%[[NEXT]]] : <4 x 1>
-// CHECK:           tile.stage %[[STATES]]
-// CHECK:           tile.store %[[BEFORE]], %{{.+}}[%c0
+// CHECK:           tile.load %[[AT]][%c0
 // CHECK-COUNT-16:  tile.store %{{.+}} : <1x64xf32, lane = [0, 2, 0, 4, 0, 8, 0, 16, 0, 32], register = [0, 1]>, !tile.shared<17x64xf32, pad = 4>
 // CHECK:           tile.sync_warp
 

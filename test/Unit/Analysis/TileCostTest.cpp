@@ -110,6 +110,16 @@ TEST_F(TileCostTest, CountsFunctionsAndConversions) {
   EXPECT_EQ(cost.special, 32 * model.specialCycles);
 }
 
+/// The unit's own logarithm is less than a polynomial.
+TEST_F(TileCostTest, CountsLogarithms) {
+  TileProgramCost unit =
+      measureToken(map("%r = math.log1p %e fastmath<afn> : f32"));
+  EXPECT_EQ(unit.roles[0].work.instructions, 4 * 3 * 32);
+  EXPECT_EQ(unit.roles[0].work.special, 4 * 32);
+  TileProgramCost exact = measureToken(map("%r = math.log1p %e : f32"));
+  EXPECT_GT(exact.roles[0].work.instructions, unit.roles[0].work.instructions);
+}
+
 TEST_F(TileCostTest, CountsProductsOfAWarp) {
   TileProgramCost cost = measureToken(R"(
     %h = arith.constant 0.0 : bf16

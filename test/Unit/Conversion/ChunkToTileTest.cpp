@@ -398,6 +398,14 @@ TEST_F(ChunkToTileTest, ScannedSizes) {
   }
 }
 
+TEST_F(ChunkToTileTest, ScannedWideOperands) {
+  Case given;
+  given.chunk = 16;
+  given.dtype = DType::F32;
+  check(load("abc"), {{"K", 64}, {"V", 64}, {"M", 64}}, given);
+  check(load("abc"), {{"K", 64}, {"V", 64}, {"M", 40}}, given);
+}
+
 /// Slots that nothing is written to, for some tokens or all, others that are
 /// forgotten at once, and states that nothing was written to.
 TEST_F(ChunkToTileTest, ScannedExtremes) {
