@@ -329,12 +329,12 @@ static SmallVector<Candidate> makeTilesOf(RecurrenceOp recurrence,
                                           ArrayRef<FormChoice> choices,
                                           bool quiet) {
   SmallVector<Candidate> candidates;
-  // What the roles of a cascade have is too little to give up much of it.
-  constexpr int64_t mostOfCascade = 96;
+  // What the roles of a cascade have is too little to give up any of it.
+  constexpr int64_t ofCascade = 80;
   bool cascade = false;
   for (auto [i, choice] : llvm::enumerate(choices)) {
     if (cascade && choice.factorRegisters != 0 &&
-        choice.factorRegisters != mostOfCascade)
+        choice.factorRegisters != ofCascade)
       continue;
     bool isLastHope = candidates.empty() && i + 1 == choices.size();
     ErrorFilter filter(recurrence.getContext(), quiet || !isLastHope);
