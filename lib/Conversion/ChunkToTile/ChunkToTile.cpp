@@ -24,9 +24,13 @@ namespace larc {
 #include "larc/Conversion/Passes.h.inc"
 } // namespace larc
 
-/// Registers of a lane of the role that copies.
+/// Registers of a lane of the role that copies. In a cascade they are the
+/// fewest that addresses of a few operands take, unless another split is asked
+/// for.
 static int64_t getCopyRegisters(const ScanPlan &plan) {
-  return plan.getStateRoles() > 1 ? 32 : 48;
+  if (plan.getStateRoles() == 1)
+    return 48;
+  return plan.options.factorRegisters > 0 ? 40 : 32;
 }
 
 static int64_t getFactorRegisters(const ScanPlan &plan) {

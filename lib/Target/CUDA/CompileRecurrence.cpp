@@ -307,6 +307,8 @@ namespace {
 struct Candidate {
   FormChoice choice;
   size_t number; ///< among the choices
+  /// Whether it is for where none of the others assembles.
+  bool isFallback;
   double seconds;
   std::unique_ptr<FormCompiler> compiler;
 };
@@ -329,12 +331,13 @@ static SmallVector<Candidate> makeTilesOf(RecurrenceOp recurrence,
                                           ArrayRef<FormChoice> choices,
                                           bool quiet) {
   SmallVector<Candidate> candidates;
-  // What the roles of a cascade have is too little to give up much of it.
-  constexpr int64_t mostOfCascade = 96;
+  // What the roles of a cascade have is too little to give up any of it; where
+  // one of them spills, another may have to spare.
+  constexpr int64_t ofCascade = 80;
   bool cascade = false;
   for (auto [i, choice] : llvm::enumerate(choices)) {
     if (cascade && choice.factorRegisters != 0 &&
-        choice.factorRegisters != mostOfCascade)
+        choice.factorRegisters != ofCascade)
       continue;
     bool isLastHope = candidates.empty() && i + 1 == choices.size();
     ErrorFilter filter(recurrence.getContext(), quiet || !isLastHope);
@@ -342,7 +345,8 @@ static SmallVector<Candidate> makeTilesOf(RecurrenceOp recurrence,
     if (failed(compiler->makeTiles()))
       continue;
     cascade = isCascade(compiler->getModule());
-    candidates.push_back({choice, i, 0, std::move(compiler)});
+    candidates.push_back({choice, i, cascade && choice.factorRegisters != 0, 0,
+                          std::move(compiler)});
   }
   return candidates;
 }
@@ -370,8 +374,8 @@ makeCandidates(RecurrenceOp recurrence, const CudaOptions &options,
                       candidate.compiler->getModule(), model, call)
               .seconds;
   llvm::sort(candidates, [](const Candidate &lhs, const Candidate &rhs) {
-    return std::tie(lhs.seconds, lhs.number) <
-           std::tie(rhs.seconds, rhs.number);
+    return std::tie(lhs.isFallback, lhs.seconds, lhs.number) <
+           std::tie(rhs.isFallback, rhs.seconds, rhs.number);
   });
   return candidates;
 }
