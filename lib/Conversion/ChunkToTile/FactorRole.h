@@ -137,7 +137,6 @@ private:
       llvm::function_ref<mlir::Value(mlir::OpBuilder &, mlir::Value)> holds);
   void writeScores(const ScoresForm &form, mlir::ValueRange raw);
 
-  TokenRange tokens;
   mlir::Value self; ///< the warp's number
   std::vector<Matrix> matrices;
   std::vector<const ScoresForm *> early;

@@ -279,6 +279,11 @@ Value RoleEmitter::getFirstChannel(StringAttr axis) {
   return first;
 }
 
+Value RoleEmitter::getFirstGlobal(StringAttr axis) {
+  Value first = getFirstChannel(axis);
+  return axis == plan.dividedAxis ? add(tokens.channel, first) : first;
+}
+
 void RoleEmitter::onlyWarps(int64_t count, llvm::function_ref<void()> body) {
   if (count >= warps)
     return body();
@@ -443,7 +448,7 @@ Value RoleEmitter::loadConstant(BlockArgument argument) {
   Type element = cast<tile::GlobalType>(memory.getType()).getElementType();
   StringAttr axis = plan.getChannels(argument);
   RegType type = getTileType(axis != nullptr, false).withElementType(element);
-  Value first = axis ? getFirstChannel(axis) : index(0);
+  Value first = axis ? getFirstGlobal(axis) : index(0);
   return convert(load(memory, index(0), first, type,
                       /*transposed=*/!tokensInRows),
                  getF32());

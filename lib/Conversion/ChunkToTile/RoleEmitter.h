@@ -31,9 +31,11 @@ enum class ArrayForm {
   Exact,
 };
 
-/// The tokens that a block does.
+/// The tokens that a block does, and the first of its channels of the divided
+/// axis.
 struct TokenRange {
   mlir::Value first, end; ///< index
+  mlir::Value channel;    ///< index; null where no axis is divided
 };
 
 /// What the roles wait for, a phase of each for each chunk.
@@ -187,6 +189,8 @@ protected:
   void forgetChannels();
   /// The first channel of `axis` that the warp has in this pass.
   mlir::Value getFirstChannel(mlir::StringAttr axis);
+  /// Its place in global memory.
+  mlir::Value getFirstGlobal(mlir::StringAttr axis);
   /// Emits `body` for the first `warps` warps.
   void onlyWarps(int64_t warps, llvm::function_ref<void()> body);
 
@@ -264,6 +268,7 @@ protected:
   mlir::ValueRange arguments; ///< of the program
   const bool tokensInRows;
   int64_t barrierId, warps;
+  TokenRange tokens;
   mlir::Value pass; ///< null outside loops over passes
   mlir::OpBuilder builder;
   mlir::Location loc;

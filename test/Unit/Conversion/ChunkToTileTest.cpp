@@ -44,6 +44,7 @@ struct Case {
   /// What a gate is instead, given its operand, token, channel and value.
   std::function<double(StringRef, size_t, size_t, double)> changeGate;
   int64_t stages = 0; ///< 0: as many as fit
+  int64_t parts = 0;  ///< of the values; 0: as few as have room
   DType dtype = DType::BF16;
   Values attributes;
 };
@@ -118,6 +119,7 @@ OwningOpRef<ModuleOp> ChunkToTileTest::compile(Problem &problem,
   chunks.size = given.chunk;
   chunks.wgmma = given.wgmma;
   chunks.segments = given.segments > 0;
+  chunks.parts = given.parts;
   if (given.stages == 0) {
     buildChunkTiles(pm, options, chunks);
   } else {
@@ -204,7 +206,8 @@ TensorMap ChunkToTileTest::run(Problem &problem, const Case &given) {
   for (tile::ProgramOp each : programs)
     for (block.segment = block.segments - 1; block.segment >= 0;
          --block.segment)
-      EXPECT_TRUE(succeeded(interpretTileProgram(each, block)));
+      for (block.part = 0; block.part < int64_t(each.getParts()); ++block.part)
+        EXPECT_TRUE(succeeded(interpretTileProgram(each, block)));
   return results;
 }
 
@@ -320,6 +323,84 @@ TEST_F(ChunkToTileTest, ManySegments) {
   given.segments = 2;
   check(load("hgrn2"), {{"K", 24}, {"V", 72}}, given);
   check(load("outer_gate"), {{"K", 48}, {"V", 100}}, given);
+}
+
+//===----------------------------------------------------------------------===//
+// Wide states
+//===----------------------------------------------------------------------===//
+
+/// Blocks divide the values.
+TEST_F(ChunkToTileTest, ValueParts) {
+  for (const char *name : kMatrixSpecs) {
+    SCOPED_TRACE(name);
+    check(load(name), {{"K", 64}, {"V", 200}}, Case());
+  }
+  Case given;
+  given.parts = 2;
+  for (const char *name : {"gla", "hgrn2", "outer_gate"}) {
+    SCOPED_TRACE(name);
+    check(load(name), {{"K", 40}, {"V", 128}}, given);
+  }
+  given.parts = 4;
+  given.gate = -1000;
+  given.strideOfGates = 3;
+  for (const char *name : {"simple_gla", "outer_gate"}) {
+    SCOPED_TRACE(name);
+    check(load(name), {{"K", 64}, {"V", 256}}, given);
+  }
+}
+
+TEST_F(ChunkToTileTest, SegmentsOfValueParts) {
+  for (int64_t segments : {1, 3, 7}) {
+    for (int64_t parts : {0, 3}) {
+      SCOPED_TRACE(std::to_string(segments) + " " + std::to_string(parts));
+      Case given;
+      given.segments = segments;
+      given.parts = parts;
+      given.tokens = 150;
+      given.chunk = 16;
+      check(load("gla"), {{"K", 128}, {"V", parts ? 168 : 256}}, given);
+      check(load("outer_gate"), {{"K", 48}, {"V", parts ? 168 : 256}}, given);
+    }
+  }
+}
+
+/// Warps divide the columns of states besides.
+TEST_F(ChunkToTileTest, WideKeys) {
+  for (const char *name : kMatrixSpecs) {
+    for (auto [k, v] :
+         {std::pair(256, 256), {136, 200}, {256, 128}, {200, 16}}) {
+      SCOPED_TRACE(std::string(name) + " " + std::to_string(k) + " " +
+                   std::to_string(v));
+      Case given;
+      given.chunk = v == 200 ? 16 : 32;
+      check(load(name), {{"K", k}, {"V", v}}, given);
+    }
+  }
+  Case given;
+  given.gate = -1000;
+  given.strideOfGates = 7;
+  for (int64_t chunk : {16, 32}) {
+    given.chunk = chunk;
+    for (const char *name : {"gla", "rwkv6", "outer_gate"}) {
+      SCOPED_TRACE(name);
+      check(load(name), {{"K", 136}, {"V", 72}}, given);
+    }
+  }
+}
+
+TEST_F(ChunkToTileTest, SegmentsOfWideKeys) {
+  for (int64_t segments : {1, 2, 9}) {
+    SCOPED_TRACE(segments);
+    Case given;
+    given.segments = segments;
+    given.tokens = 150;
+    given.chunk = 16;
+    given.initialStates = segments != 9;
+    check(load("gla"), {{"K", 256}, {"V", 136}}, given);
+    check(load("outer_gate"), {{"K", 136}, {"V", 72}}, given);
+    check(load("simple_gla"), {{"K", 200}, {"V", 64}}, given);
+  }
 }
 
 TEST_F(ChunkToTileTest, Lengths) {
