@@ -75,6 +75,7 @@ private:
   };
 
   void planMatrices();
+  void clearPadding();
   void bindScalars(mlir::ValueRange scalars);
   mlir::SmallVector<mlir::Value> loadScalars(mlir::Value first);
   void emitChunk();

@@ -8,6 +8,8 @@
 
 #include "RoleEmitter.h"
 
+#include "llvm/Support/MathExtras.h"
+
 #include <limits>
 
 using namespace mlir;
@@ -210,7 +212,11 @@ int64_t RoleEmitter::getWarps(StringAttr axis) const {
 }
 
 int64_t RoleEmitter::getPasses(StringAttr axis) const {
-  return plan.getPadded(axis) / ScanPlan::kRows / getWarps(axis);
+  int64_t channels = plan.getPadded(axis);
+  if (warps == 1)
+    channels = std::min(channels, plan.getSize(axis));
+  return static_cast<int64_t>(
+      llvm::divideCeil(channels, ScanPlan::kRows * getWarps(axis)));
 }
 
 void RoleEmitter::forgetChannels() {
@@ -247,6 +253,7 @@ RoleEmitter::forPasses(StringAttr axis, ValueRange carried,
     return next;
   };
   group = std::min(group, passes);
+  passes = static_cast<int64_t>(llvm::alignTo(passes, group));
   SmallVector<Value> results;
   if (group == passes) {
     results = emitGroup(index(0), carried);

@@ -63,6 +63,7 @@ public:
   mlir::Value getRing(unsigned operand) const { return rings[operand]; }
   /// Notes that a warp reads an operand as it came.
   void markRead(unsigned operand) { read.insert(operand); }
+  bool isRead(unsigned operand) const { return read.contains(operand); }
   /// The ring of what crosses from role to role.
   mlir::Value cross(const Recipe &recipe, ArrayForm form);
   /// What a role has to write.
@@ -175,7 +176,8 @@ protected:
   void barrier();
   void fence();
   /// How many warps have different channels of an axis, and how many passes it
-  /// takes them to do all.
+  /// takes them to do all. A warp by itself leaves out channels that do not
+  /// exist, 16 at a time.
   int64_t getWarps(mlir::StringAttr axis) const;
   int64_t getPasses(mlir::StringAttr axis) const;
   /// Emits `body` for each pass over an axis, in a loop where there are several
