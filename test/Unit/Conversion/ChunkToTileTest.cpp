@@ -403,6 +403,47 @@ TEST_F(ChunkToTileTest, SegmentsOfWideKeys) {
   }
 }
 
+TEST_F(ChunkToTileTest, TailsOfWideStates) {
+  for (int64_t tokens : {0, 1, 15, 33}) {
+    SCOPED_TRACE(tokens);
+    Case given;
+    given.tokens = tokens;
+    given.chunk = tokens == 15 ? 16 : 32;
+    given.initialStates = tokens != 1;
+    check(load("gla"), {{"K", 152}, {"V", 136}}, given);
+    check(load("simple_gla"), {{"K", 256}, {"V", 72}}, given);
+  }
+}
+
+/// Products of single warps, operands that are written anew, few stages.
+TEST_F(ChunkToTileTest, KindsOfWideStates) {
+  Case given;
+  given.wgmma = false;
+  check(load("gla"), {{"K", 168}, {"V", 104}}, given);
+  given.dtype = DType::F32;
+  given.chunk = 16;
+  check(load("simple_gla"), {{"K", 168}, {"V", 104}}, given);
+  given.wgmma = true;
+  given.gate = -9;
+  given.strideOfGates = 5;
+  check(load("gla"), {{"K", 136}, {"V", 72}}, given);
+  given.dtype = DType::BF16;
+  given.stages = 2;
+  given.tokens = 300;
+  check(load("gla"), {{"K", 136}, {"V", 72}}, given);
+  check(load("hgrn2"), {{"K", 24}, {"V", 136}}, given);
+}
+
+/// A stage of a cascade whose warps divide more columns.
+TEST_F(ChunkToTileTest, CascadesOfWideKeys) {
+  Case given;
+  given.chunk = 16;
+  for (const char *name : {"gsa", "gsa_explicit"}) {
+    SCOPED_TRACE(name);
+    check(load(name), {{"K", 200}, {"V", 128}, {"M", 40}}, given);
+  }
+}
+
 TEST_F(ChunkToTileTest, Lengths) {
   for (int64_t tokens : {0, 1, 2, 15, 16, 17, 31, 32, 33, 64, 65, 127}) {
     SCOPED_TRACE(tokens);
