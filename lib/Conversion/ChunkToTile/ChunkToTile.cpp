@@ -71,6 +71,26 @@ static int64_t getStateRegisters(const ScanPlan &plan, int64_t role) {
   return given;
 }
 
+/// Whether roles have the registers of their states, as accumulators and as
+/// left operands, and of a tile. What else they need the assembler knows.
+static LogicalResult checkRegisters(const ScanPlan &plan) {
+  if (!plan.options.wgmma)
+    return success();
+  chunk::ScanOp scan = plan.scan;
+  for (int64_t role = 1; role <= plan.getStateRoles(); ++role) {
+    int64_t need = plan.chunk / 2;
+    for (const StateForm &state : plan.states)
+      if (state.role == role)
+        need += plan.getPadded(state.cols) / state.parts * 3 / 4;
+    int64_t has = getStateRegisters(plan, role);
+    if (has < need)
+      return scan.emitError("needs ")
+             << need << " registers of a lane for stage " << role
+             << " of states: expected at most " << has;
+  }
+  return success();
+}
+
 namespace {
 
 /// Builds the program of a scan.
@@ -354,7 +374,7 @@ struct ConvertChunkToTilePass
     if (failed(options))
       return failure();
     FailureOr<ScanPlan> plan = ScanPlan::create(scan, definition, *options);
-    if (failed(plan))
+    if (failed(plan) || failed(checkRegisters(*plan)))
       return failure();
     std::string name = definition.getSymName().str();
     if (segments) {

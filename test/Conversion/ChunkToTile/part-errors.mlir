@@ -141,3 +141,24 @@ chunk.scan @two size 16 tokens(token from 0 size 16, source from 0 size 16)
   %m = chunk.update %R over token keys(%k) values(%w)
   chunk.yield %n, %m, %o, %p
 }
+
+// -----
+
+// 256 columns of 64 rows are divided among eight warps, which have to share the
+// registers with the eight of the second stage.
+larc.recurrence @registers(%q[K], %k[K], %v[V], %s[M]) state(%S[K, M], %R[M, V])
+    -> (o[V]) dims(K = 256, M = 64, V = 128) {
+  %p = larc.contract %S, %q over K
+  %o = larc.contract %R, %p over M
+  larc.yield %S, %R, %o
+}
+// expected-error @below {{needs 104 registers of a lane for stage 1 of states: expected at most 96}}
+chunk.scan @registers size 16 tokens(token from 0 size 16, source from 0 size 16)
+    dims(K = 256, M = 64, V = 128) operands(%q[K], %k[K], %v[V], %s[M])
+    states(%S[K, M]: diagonal, %R[M, V]: diagonal) {
+  %p = larc.contract %q, %S over K
+  %o = larc.contract %p, %R over M
+  %n = chunk.update %S over token keys(%k) values(%s)
+  %m = chunk.update %R over token keys(%s) values(%v)
+  chunk.yield %n, %m, %o
+}

@@ -434,10 +434,12 @@ TEST_F(ChunkToTileTest, KindsOfWideStates) {
   check(load("hgrn2"), {{"K", 24}, {"V", 136}}, given);
 }
 
-/// A stage of a cascade whose warps divide more columns.
+/// A stage of a cascade whose warps divide more columns, where registers are
+/// no roles' own.
 TEST_F(ChunkToTileTest, CascadesOfWideKeys) {
   Case given;
   given.chunk = 16;
+  given.wgmma = false;
   for (const char *name : {"gsa", "gsa_explicit"}) {
     SCOPED_TRACE(name);
     check(load(name), {{"K", 200}, {"V", 128}, {"M", 40}}, given);
