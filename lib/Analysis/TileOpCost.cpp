@@ -95,6 +95,11 @@ static ScalarCost getScalarCost(Operation &op) {
         return isApproximate(expm1.getFastmath()) ? ScalarCost{13, 2, 1, 9}
                                                   : ScalarCost{21, 6, 1, 12};
       })
+      // A sum, the unit's logarithm and a product; else as other functions.
+      .Case<math::Log1pOp>([](math::Log1pOp log1p) {
+        return isApproximate(log1p.getFastmath()) ? ScalarCost{3, 0, 1, 3}
+                                                  : ScalarCost{20, 6, 1, 16};
+      })
       // An estimate and its correction.
       .Case<arith::DivFOp, math::SqrtOp>(
           [](auto) { return ScalarCost{9, 1, 1, 8}; })

@@ -26,14 +26,14 @@ namespace larc {
 
 /// Registers of a lane of the role that copies.
 static int64_t getCopyRegisters(const ScanPlan &plan) {
-  return plan.getStateRoles() > 1 ? 40 : 48;
+  return plan.getStateRoles() > 1 ? 32 : 48;
 }
 
 static int64_t getFactorRegisters(const ScanPlan &plan) {
   if (plan.options.factorRegisters > 0)
     return plan.options.factorRegisters;
   if (plan.getStateRoles() > 1)
-    return 80;
+    return 96;
   return plan.decaysChannels() ? 160 : 112;
 }
 
@@ -58,17 +58,18 @@ static int64_t getStateRegisters(const ScanPlan &plan, int64_t role) {
   int64_t all = 0;
   for (int64_t of = 1; of <= plan.getStateRoles(); ++of)
     all += getNeed(of) * plan.getStateWarps(of);
-  int64_t rest = left, given = 0;
+  SmallVector<int64_t> given;
+  int64_t rest = left;
   for (int64_t of = 1; of <= plan.getStateRoles(); ++of) {
-    // The last one has what rounding leaves.
-    int64_t share = of == plan.getStateRoles() ? rest / plan.getStateWarps(of)
-                                               : left * getNeed(of) / all;
-    share = std::min(share / step * step, most);
-    rest -= share * plan.getStateWarps(of);
-    if (of == role)
-      given = share;
+    given.push_back(std::min(left * getNeed(of) / all / step * step, most));
+    rest -= given.back() * plan.getStateWarps(of);
   }
-  return given;
+  // What rounding leaves.
+  for (int64_t of = plan.getStateRoles(); of > 0; --of)
+    for (int64_t warps = plan.getStateWarps(of);
+         rest >= step * warps && given[of - 1] < most; rest -= step * warps)
+      given[of - 1] += step;
+  return given[role - 1];
 }
 
 /// Whether roles have the registers of their states, as accumulators and as
@@ -286,7 +287,8 @@ LogicalResult ScanProgram::build(Operation *before, StringRef name,
     StateRole(plan, shared, body->getArguments(), numbers, segment, role)
         .emit(stateRoles[role - 1], tokens);
   shared.overlay();
-  FactorRole(plan, shared, body->getArguments()).emit(factorRole, tokens);
+  FactorRole(plan, shared, body->getArguments(), numbers)
+      .emit(factorRole, tokens);
   emitCopies(plan, shared, body->getArguments(), copyRole, tokens);
   if (succeeded(shared.chooseStages()))
     return success();

@@ -18,8 +18,20 @@ using tile::Dimension;
 using tile::LayoutAttr;
 using tile::RegType;
 
+/// Whether a pair of tokens belongs to a level, given the bits in which their
+/// numbers differ; level -1 has tokens with themselves.
+static Value chooseLevel(OpBuilder &builder, Location loc, Value bits,
+                         int64_t level) {
+  if (level >= 0)
+    return differInHalf(builder, loc, bits, level);
+  Value zero = arith::ConstantIntOp::create(builder, loc, 0, 32);
+  return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, bits,
+                               zero);
+}
+
 /// Scores of 16 sources and 8 readers, those in different halves of a block of
-/// 2^(level + 1) tokens; all are within 16 aligned tokens.
+/// 2^(level + 1) tokens, or of tokens with themselves (level -1); all are
+/// within 16 aligned tokens.
 Value StateRole::maskScores(Value scores, Value reader, int64_t level) {
   auto type = cast<RegType>(scores.getType());
   return mapTo(
@@ -31,15 +43,17 @@ Value StateRole::maskScores(Value scores, Value reader, int64_t level) {
         Value zero = arith::ConstantFloatOp::create(
             inner, loc, getMatrixType(),
             llvm::APFloat(llvm::APFloat::BFloat(), "0.0"));
-        return arith::SelectOp::create(
-            inner, loc, differInHalf(inner, loc, bits, level), args[0], zero);
+        Value chosen = chooseLevel(inner, loc, bits, level);
+        return arith::SelectOp::create(inner, loc, chosen, args[0], zero);
       });
 }
 
 /// Level after level, by columns of 8 readers and 16 of their sources: few
-/// registers are live besides those of the sums.
+/// registers are live besides those of the sums. Where the mix is whole, it
+/// begins with tokens themselves.
 Value StateRole::exactMix(MixOp op, Value scores, Value init) {
   constexpr int64_t step = 8, depth = 16;
+  const MixForm &form = plan.mixes.at(op);
   MLIRContext *context = builder.getContext();
   RegType lhs = getTileType(ScanPlan::kRows, plan.chunk, getMatrixType(),
                             LayoutAttr::getLhs(context));
@@ -49,24 +63,29 @@ Value StateRole::exactMix(MixOp op, Value scores, Value init) {
   auto slice = [&](Value tile, RegType type, int64_t col) -> Value {
     return tile::SliceOp::create(builder, loc, type, tile, 0, col);
   };
+  // A whole mix counts the decay of the reading token.
   auto scanFactors = [&](int64_t half, bool toBoundary) {
     // What is taken anew shall not stay in registers until then.
     tile::SyncWarpOp::create(builder, loc);
     forget();
-    Value factors = evaluateFactors(plan.mixDecays.at(op));
-    return expand(scanHalf(factors, half, toBoundary, false), true, true);
+    Value factors = evaluateFactors(form.decay);
+    return expand(
+        scanHalf(factors, half, toBoundary, !toBoundary && form.whole), true,
+        true);
   };
   Value zeros = splat(0, block);
   SmallVector<Value> totals;
   for (int64_t col = 0; col < plan.chunk; col += step)
     totals.push_back(init ? slice(expand(init, true, true), block, col)
                           : zeros);
-  for (int64_t half = 1, level = 0; half < plan.chunk; half *= 2, ++level) {
-    Value before = scanFactors(half, /*toBoundary=*/true);
-    Value scaled =
-        product(expand(evaluate(op.getValues()), true, true), before);
+  auto levels = static_cast<int64_t>(llvm::Log2_64(plan.chunk));
+  for (int64_t level = form.whole ? -1 : 0; level < levels; ++level) {
+    int64_t half = level < 0 ? 0 : int64_t(1) << level;
+    Value scaled = expand(evaluate(op.getValues()), true, true);
+    if (half > 0)
+      scaled = product(scaled, scanFactors(half, /*toBoundary=*/true));
     Value left = convert(scaled, lhs);
-    Value after = scanFactors(half, /*toBoundary=*/false);
+    Value after = half > 0 ? scanFactors(half, /*toBoundary=*/false) : Value();
     for (auto [number, total] : llvm::enumerate(totals)) {
       int64_t col = static_cast<int64_t>(number) * step;
       bool isMasked = half < depth;
@@ -88,7 +107,9 @@ Value StateRole::exactMix(MixOp op, Value scores, Value init) {
                   k),
             right, part);
       }
-      total = sum(total, product(part, slice(after, block, col)));
+      if (after)
+        part = product(part, slice(after, block, col));
+      total = sum(total, part);
     }
   }
   return tile::ConcatOp::create(builder, loc, totals, Dimension::Cols);
@@ -114,7 +135,7 @@ Value StateRole::exactPairs(const ScoresForm &form, MatrixPair temporary) {
       forget();
       if (pass)
         forgetChannels();
-      Value tile = slice(evaluate(value));
+      Value tile = slice(fillPadding(evaluate(value), value));
       if (half > 0)
         tile = product(tile, scanHalf(slice(evaluateFactors(form.decay)), half,
                                       toBoundary, form.inclusive));
@@ -143,12 +164,7 @@ Value StateRole::exactPairs(const ScoresForm &form, MatrixPair temporary) {
         {total, part, pair.rows, pair.colNumbers},
         [&](OpBuilder &inner, ValueRange args) -> Value {
           Value bits = arith::XOrIOp::create(inner, loc, args[2], args[3]);
-          Value zero = arith::ConstantIntOp::create(inner, loc, 0, 32);
-          Value chosen =
-              level >= 0
-                  ? differInHalf(inner, loc, bits, level)
-                  : arith::CmpIOp::create(inner, loc, arith::CmpIPredicate::eq,
-                                          bits, zero);
+          Value chosen = chooseLevel(inner, loc, bits, level);
           return arith::SelectOp::create(inner, loc, chosen, args[1], args[0]);
         });
   }

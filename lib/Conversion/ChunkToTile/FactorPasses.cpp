@@ -184,7 +184,7 @@ void FactorRole::addScores(const ScoresForm &form,
   if (!readerOperand || !writerOperand) {
     // What came in 16 bits is not cut.
     auto prepareFactor = [&](const Recipe &recipe, bool isExact) {
-      Value tile = evaluate(recipe);
+      Value tile = fillPadding(evaluate(recipe), recipe.value);
       return isExact ? tile : makeUpForCut(tile);
     };
     Value reader = prepareFactor(form.reader, readerOperand.has_value());
@@ -290,8 +290,8 @@ void FactorRole::emitExactly(Value decay, StringAttr axis,
     if (!form.ownScore)
       return;
     forget();
-    Value reader = evaluate(form.reader.value);
-    Value writer = evaluate(form.writer.value);
+    Value reader = fillPadding(evaluate(form.reader.value), form.reader.value);
+    Value writer = fillPadding(evaluate(form.writer.value), form.writer.value);
     for (auto [pair, sum] : llvm::zip_equal(blocks, sums))
       if (pair.first == pair.second)
         sum = addWhere(sum, multiplyBlocks(reader, writer, pair, zeros), own,

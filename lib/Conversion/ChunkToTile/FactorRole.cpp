@@ -9,6 +9,7 @@
 #include "FactorRole.h"
 
 #include <cmath>
+#include <limits>
 
 using namespace mlir;
 using namespace larc;
@@ -70,9 +71,8 @@ void FactorRole::makeTriangle() {
 
 FactorRole::DecayTiles &FactorRole::getDecay(Value decay) {
   DecayTiles &known = decays[decay.getAsOpaquePointer()];
-  auto exp = decay.getDefiningOp<ExpOp>();
-  if (exp && plan.getRawOperand(exp.getOperand()))
-    known.exponent = exp.getOperand();
+  if (plan.isExponential(decay))
+    known.exponent = decay.getDefiningOp<ExpOp>().getOperand();
   return known;
 }
 
@@ -86,21 +86,49 @@ Value FactorRole::getRunning(Value decay) {
   };
   if (!known.exponent)
     return known.running = scan(CombineKind::Product, evaluateFactors(decay));
-  unsigned operand = *plan.getRawOperand(known.exponent);
-  if (plan.getOperandType(operand) != getMatrixType())
-    return known.running = scan(CombineKind::Sum, evaluate(known.exponent));
+  std::optional<unsigned> operand = plan.getMatrixOperand(known.exponent);
+  if (const CarriedForm *form = plan.getDecreasing(known.exponent))
+    return known.running = getDecrease(
+               *form, isa<SelectOp>(known.exponent.getDefiningOp()));
+  if (!operand) {
+    Value exponents = expand(evaluate(known.exponent), true, true);
+    if (!plan.getRawOperand(known.exponent))
+      exponents = fillBeyond(exponents, 0);
+    return known.running = scan(CombineKind::Sum, exponents);
+  }
   // The matrix unit adds 16-bit numbers exactly.
   MLIRContext *context = builder.getContext();
   Value ones = load(triangle, index(0), index(0),
                     getTileType(plan.chunk, plan.chunk, getMatrixType(),
                                 LayoutAttr::getLhs(context)));
   Value exponents =
-      load(getRaw(operand), index(0),
+      load(getRaw(*operand), index(0),
            getFirstChannel(plan.getChannels(known.exponent)),
            getTileType(plan.chunk, ScanPlan::kRows, getMatrixType(),
                        LayoutAttr::getRhs(context)));
   return known.running = tile::MmaOp::create(builder, loc, ones, exponents,
                                              splat(0, getTileType(true, true)));
+}
+
+/// By how much a state is less after each token than before the chunk; with a
+/// guard by 0 where it is -inf. Tokens that do not exist change nothing.
+Value FactorRole::getDecrease(const CarriedForm &form, bool isGuarded) {
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  Value before = load(getStage(shared.getCarried(form), stage),
+                      index(CarriedForm::kRowBefore),
+                      getFirstChannel(form.axis), getTileType(true, false));
+  return map({before, evaluate(form.next)},
+             [&](OpBuilder &inner, ValueRange args) -> Value {
+               Value change =
+                   arith::SubFOp::create(inner, loc, args[0], args[1]);
+               if (!isGuarded)
+                 return change;
+               Value isNothing =
+                   arith::CmpFOp::create(inner, loc, arith::CmpFPredicate::OEQ,
+                                         args[1], number(inner, -infinity));
+               return arith::SelectOp::create(inner, loc, isNothing,
+                                              number(inner, 0), change);
+             });
 }
 
 /// Whether a decay's running products, and one divided by them, are far from
@@ -205,8 +233,8 @@ Value FactorRole::getCarried(const Recipe &recipe) const {
 void FactorRole::carry(const Recipe &recipe) {
   if (getCarried(recipe))
     return;
-  Value tile =
-      recipe.value ? evaluate(recipe.value) : splat(1, getTileType(true, true));
+  Value tile = recipe.value ? fillPadding(evaluate(recipe.value), recipe.value)
+                            : splat(1, getTileType(true, true));
   if (recipe.scale == Scale::Inclusive)
     tile = product(tile, evaluateFactors(recipe.decay));
   carriedValues.push_back({recipe, expand(tile, true, true)});
@@ -310,6 +338,8 @@ Value FactorRole::evaluateCumulate(CumulateOp op) {
 }
 
 Value FactorRole::evaluateLeaf(Value value) {
+  if (Value tile = evaluateScanned(value))
+    return tile;
   if (auto argument = dyn_cast<BlockArgument>(value)) {
     if (std::optional<unsigned> operand = plan.getRawOperand(argument))
       return loadOperand(*operand);
@@ -364,6 +394,33 @@ Value FactorRole::evaluateReduction(ReductionOpInterface op) {
         return SmallVector<Value>{addPartial(op, carried.front())};
       });
   return combineLanes(op, partial.front());
+}
+
+//===----------------------------------------------------------------------===//
+// States that are scanned
+//===----------------------------------------------------------------------===//
+
+void FactorRole::beginScans() {
+  for (const CarriedForm &form : plan.carried) {
+    scans.emplace_back(plan, shared, arguments, form);
+    scans.back().begin(builder, self,
+                       arguments[argumentNumbers.initials + form.state]);
+  }
+}
+
+void FactorRole::scanChunk(Value number) {
+  for (TokenScan &scan : scans)
+    scan.scan(builder, {number, stage, remaining, &tiles});
+}
+
+void FactorRole::endScans() {
+  if (scans.empty())
+    return;
+  Value length = arith::SubIOp::create(builder, loc, tokens.end, tokens.first);
+  Value chunks = arith::DivUIOp::create(
+      builder, loc, add(length, index(plan.chunk - 1)), index(plan.chunk));
+  for (auto [form, scan] : llvm::zip_equal(plan.carried, scans))
+    scan.end(builder, chunks, arguments[argumentNumbers.finals + form.state]);
 }
 
 //===----------------------------------------------------------------------===//
@@ -482,6 +539,7 @@ void FactorRole::emit(tile::RoleOp role, TokenRange range) {
   self = tile::WarpOp::create(builder, loc);
   if (plan.usesExponentials())
     makeTriangle();
+  beginScans();
   for (BlockArgument constant : plan.scan.getConstantArguments())
     if (!constant.use_empty() && !plan.getChannels(constant))
       tiles[constant] = loadConstant(constant);
@@ -516,6 +574,7 @@ void FactorRole::emit(tile::RoleOp role, TokenRange range) {
   Value before = arith::SubIOp::create(builder, loc, index(1), parity);
   tile::PhaseWaitOp::create(builder, loc, phases.done, stage, before);
   bindScalars(loop.getRegionIterArgs());
+  scanChunk(number);
   emitChunk();
   fence();
   tile::PhaseArriveOp::create(builder, loc, phases.ready.front(), stage);
@@ -524,4 +583,6 @@ void FactorRole::emit(tile::RoleOp role, TokenRange range) {
   // What is read is known now.
   builder.setInsertionPoint(loop);
   clearPadding();
+  builder.setInsertionPointAfter(loop);
+  endScans();
 }

@@ -9,11 +9,16 @@
 #ifndef LARC_LIB_CONVERSION_CHUNKTOTILE_FACTORROLE_H
 #define LARC_LIB_CONVERSION_CHUNKTOTILE_FACTORROLE_H
 
-#include "RoleEmitter.h"
+#include "TokenScan.h"
 
 #include <functional>
 
 namespace larc {
+
+/// The numbers of a program's arguments.
+struct ArgumentNumbers {
+  unsigned outputs = 0, initials = 0, finals = 0, scratch = 0;
+};
 
 /// Barriers of the warps of a role, and of one warp. Those of roles with states
 /// follow.
@@ -31,9 +36,10 @@ void emitCopies(const ScanPlan &plan, SharedArrays &shared,
 class FactorRole : public RoleEmitter {
 public:
   FactorRole(const ScanPlan &plan, SharedArrays &shared,
-             mlir::ValueRange arguments)
+             mlir::ValueRange arguments, ArgumentNumbers numbers)
       : RoleEmitter(plan, shared, arguments, tile::Dimension::Rows,
-                    kWarpBarrier, /*warps=*/1) {}
+                    kWarpBarrier, /*warps=*/1),
+        argumentNumbers(numbers) {}
 
   /// Fills the body of `role`.
   void emit(tile::RoleOp role, TokenRange tokens);
@@ -80,6 +86,11 @@ private:
   mlir::SmallVector<mlir::Value> loadScalars(mlir::Value first);
   void emitChunk();
 
+  // States that are scanned.
+  void beginScans();
+  void endScans();
+  void scanChunk(mlir::Value number);
+
   // Passes over channels.
   static mlir::StringAttr getAxis(const ScoresForm &form);
   llvm::SmallVector<mlir::StringAttr> getAxes() const;
@@ -108,6 +119,7 @@ private:
   // Decays.
   DecayTiles &getDecay(mlir::Value decay);
   mlir::Value getRunning(mlir::Value decay);
+  mlir::Value getDecrease(const CarriedForm &form, bool isGuarded);
   mlir::Value makeGuard(mlir::Value decay);
   mlir::Value evaluateExact(Scale scale, mlir::Value decay);
   mlir::Value evaluateCumulate(chunk::CumulateOp op);
@@ -138,7 +150,9 @@ private:
       llvm::function_ref<mlir::Value(mlir::OpBuilder &, mlir::Value)> holds);
   void writeScores(const ScoresForm &form, mlir::ValueRange raw);
 
+  ArgumentNumbers argumentNumbers;
   mlir::Value self; ///< the warp's number
+  std::deque<TokenScan> scans;
   std::vector<Matrix> matrices;
   std::vector<const ScoresForm *> early;
   /// The scores' tiles after the passes over channels.

@@ -213,7 +213,7 @@ int64_t RoleEmitter::getWarps(StringAttr axis) const {
 
 int64_t RoleEmitter::getPasses(StringAttr axis) const {
   int64_t channels = plan.getPadded(axis);
-  if (warps == 1)
+  if (warps == 1 && plan.getStateRoles() == 1)
     channels = std::min(channels, plan.getSize(axis));
   return static_cast<int64_t>(
       llvm::divideCeil(channels, ScanPlan::kRows * getWarps(axis)));
@@ -357,6 +357,30 @@ Value RoleEmitter::evaluateElementwise(ElementwiseOpInterface op) {
   });
 }
 
+Value RoleEmitter::loadCarried(const CarriedForm &form, int64_t row) {
+  Value channel = form.axis ? getFirstChannel(form.axis) : index(0);
+  return load(getStage(shared.getCarried(form), stage), index(row), channel,
+              getTileType(form.axis != nullptr, true),
+              /*transposed=*/!tokensInRows);
+}
+
+Value RoleEmitter::evaluateScanned(Value value) {
+  if (const CarriedForm *form = plan.getCarriedBefore(value))
+    return loadCarried(*form, CarriedForm::kRowBefore);
+  if (const CarriedForm *form = plan.getCarriedAfter(value))
+    return loadCarried(*form, CarriedForm::kRowAfter);
+  if (auto argument = dyn_cast<BlockArgument>(value)) {
+    Operation *parent = argument.getOwner()->getParentOp();
+    auto op = dyn_cast<chunk::TokensOp>(parent);
+    return op ? evaluate(op.getOver()[argument.getArgNumber()]) : Value();
+  }
+  auto op = value.getDefiningOp<chunk::TokensOp>();
+  if (!op)
+    return {};
+  return evaluate(
+      op.getYield().getValues()[cast<OpResult>(value).getResultNumber()]);
+}
+
 std::pair<CombineKind, double> RoleEmitter::getCombination(ReduceKind kind) {
   constexpr double infinity = std::numeric_limits<double>::infinity();
   switch (kind) {
@@ -386,58 +410,58 @@ Value RoleEmitter::combine(OpBuilder &inner, CombineKind kind, Value lhs,
 }
 
 Value RoleEmitter::reduceOwn(ReductionOpInterface op, StringAttr axis) {
-  auto [kind, neutral] = getCombination(op.getCombiner());
+  double neutral = getCombination(op.getCombiner()).second;
   Value tile;
   for (Value operand : op->getOperands()) {
     Value factor = evaluate(operand);
     tile = tile ? product(tile, factor) : factor;
   }
   tile = expand(tile, /*channels=*/true, /*tokens=*/false);
-  if (plan.getSize(axis) < plan.getPadded(axis)) {
-    Value channels =
-        numbers(getChannelDimension(), cast<RegType>(tile.getType()),
-                getFirstChannel(axis));
-    tile = map({tile, channels},
-               [&, fill = neutral](OpBuilder &inner, ValueRange args) -> Value {
-                 Value size = arith::ConstantIntOp::create(
-                     inner, loc, plan.getSize(axis), 32);
-                 Value exists = arith::CmpIOp::create(
-                     inner, loc, arith::CmpIPredicate::slt, args[1], size);
-                 return arith::SelectOp::create(inner, loc, exists, args[0],
-                                                number(inner, fill));
-               });
-  }
-  return tile;
+  return selectChannels(tile, axis, neutral);
 }
 
-/// Each warp combines its channels; what they have meets in shared memory.
-Value RoleEmitter::evaluateReduction(ReductionOpInterface op) {
+void RoleEmitter::storePartials(ReductionOpInterface op, Value memory) {
   StringAttr axis = op.getReducedAxes().front();
   CombineKind kind = getCombination(op.getCombiner()).first;
-  int64_t having = getWarps(axis), passes = getPasses(axis);
-  Value &memory = partials[op];
-  RegType type;
+  int64_t having = getWarps(axis);
   forPasses(axis, {}, [&](ValueRange) {
     Value partial = tile::ReduceOp::create(
         builder, loc, kind, reduceOwn(op, axis), Dimension::Rows);
-    type = cast<RegType>(partial.getType());
-    if (!memory)
-      memory = shared.allocate(having * passes, type.getCols());
-    Value row = passes > 1 ? add(warp, multiply(pass, having)) : warp;
+    Value row = pass ? add(warp, multiply(pass, having)) : warp;
     onlyWarps(having, [&] { store(partial, memory, row, index(0)); });
     return SmallVector<Value>();
   });
-  barrier();
-  // Every lane reads what the warps have of its own columns.
-  SmallVector<int64_t> registers(type.getLayout().getRegisters());
-  for (int64_t row = 1; row < having * passes; row *= 2)
-    registers.append({row, 0});
-  auto layout = LayoutAttr::get(builder.getContext(),
-                                type.getLayout().getLanes(), registers);
+}
+
+/// Every lane reads what the warps have of its own columns.
+Value RoleEmitter::combinePartials(ReductionOpInterface op, Value memory) {
+  auto type = cast<SharedType>(memory.getType());
+  LayoutAttr row = getTileType(false, type.getCols() > 1).getLayout();
+  SmallVector<int64_t> registers(row.getRegisters());
+  for (int64_t number = 1; number < type.getRows(); number *= 2)
+    registers.append({number, 0});
+  auto layout =
+      LayoutAttr::get(builder.getContext(), row.getLanes(), registers);
   Value all =
       load(memory, index(0), index(0),
-           getTileType(having * passes, type.getCols(), getF32(), layout));
-  return tile::ReduceOp::create(builder, loc, kind, all, Dimension::Rows);
+           getTileType(type.getRows(), type.getCols(), getF32(), layout));
+  return tile::ReduceOp::create(builder, loc,
+                                getCombination(op.getCombiner()).first, all,
+                                Dimension::Rows);
+}
+
+/// Each warp combines its channels; what they have meets in shared memory. With
+/// a place for each stage, a warp that goes on to the next chunk writes
+/// elsewhere than others may still read.
+Value RoleEmitter::evaluateReduction(ReductionOpInterface op) {
+  Value &ring = partials[op];
+  if (!ring)
+    ring = shared.allocateRing({op->getResult(0), Scale::None, {}},
+                               ArrayForm::Partials);
+  Value memory = getStage(ring, stage);
+  storePartials(op, memory);
+  barrier();
+  return combinePartials(op, memory);
 }
 
 Value RoleEmitter::loadOperand(unsigned operand) {
@@ -513,9 +537,37 @@ Value RoleEmitter::fillBeyond(Value tile, double otherwise) {
   });
 }
 
+Value RoleEmitter::selectChannels(Value tile, StringAttr axis,
+                                  double otherwise) {
+  if (plan.getSize(axis) == plan.getPadded(axis))
+    return tile;
+  tile = expand(tile, /*channels=*/true, /*tokens=*/false);
+  Value channels = numbers(getChannelDimension(), cast<RegType>(tile.getType()),
+                           getFirstChannel(axis));
+  return map({tile, channels}, [&](OpBuilder &inner, ValueRange args) -> Value {
+    Value size =
+        arith::ConstantIntOp::create(inner, loc, plan.getSize(axis), 32);
+    Value exists = arith::CmpIOp::create(inner, loc, arith::CmpIPredicate::slt,
+                                         args[1], size);
+    return arith::SelectOp::create(inner, loc, exists, args[0],
+                                   number(inner, otherwise));
+  });
+}
+
+Value RoleEmitter::fillPadding(Value tile, Value value) {
+  StringAttr axis = value ? plan.getChannels(value) : StringAttr();
+  if (!axis || isZeroBeyond(plan, value))
+    return tile;
+  return selectChannels(tile, axis, 0);
+}
+
 Value RoleEmitter::evaluateForMatrix(const Recipe &recipe) {
   Value tile = evaluate(recipe);
-  return isZeroBeyond(plan, recipe.value) ? tile : fillBeyond(tile, 0);
+  if (isZeroBeyond(plan, recipe.value))
+    return tile;
+  if (!recipe.value || plan.isSummed(recipe.value))
+    tile = fillBeyond(tile, 0);
+  return fillPadding(tile, recipe.value);
 }
 
 Value RoleEmitter::evaluateFactors(Value decay) {

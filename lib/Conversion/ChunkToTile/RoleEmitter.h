@@ -29,6 +29,9 @@ enum class ArrayForm {
   Scores,
   /// Whether the chunk needs its decays as products of factors: 1 or 0.
   Exact,
+  /// What each warp has of a reduction over channels, in float32: its channels'
+  /// groups of `ScanPlan::kRows` x tokens.
+  Partials,
 };
 
 /// The tokens that a block does, and the first of its channels of the divided
@@ -52,6 +55,7 @@ struct Crossing {
   ArrayForm form;
   mlir::Value memory;
   int64_t producer; ///< the role
+  int64_t reader;   ///< the role that reads it, or 0 if there are several
 };
 
 /// The shared memory of a program.
@@ -66,19 +70,30 @@ public:
   bool isRead(unsigned operand) const { return read.contains(operand); }
   /// The ring of what crosses from role to role.
   mlir::Value cross(const Recipe &recipe, ArrayForm form);
+  /// The same; null if nobody asked for it yet.
+  mlir::Value findCrossing(const Recipe &recipe, ArrayForm form) const;
+  /// The ring of what a state is before and after each token.
+  mlir::Value getCarried(const CarriedForm &form);
+  /// Notes which role asks for what crosses from now on.
+  void setReader(int64_t role) { reader = role; }
   /// What a role has to write.
   llvm::SmallVector<const Crossing *> getCrossings(int64_t producer) const;
   /// Memory of one role.
   mlir::Value allocate(const Recipe &recipe, ArrayForm form);
+  /// The same, with a place for each stage.
+  mlir::Value allocateRing(const Recipe &recipe, ArrayForm form);
   mlir::Value allocate(int64_t rows, int64_t cols);
   mlir::Value allocate(tile::SharedType type);
+  /// Barriers with phases of their own, at each of which `warps` arrive.
+  mlir::Value allocatePhases(int64_t count, int64_t warps);
 
   /// Makes the rings of operands, and the phases. How many stages they have
   /// is decided last.
   void allocateRings();
   const Phases &getPhases() const { return phases; }
-  /// Lets what crosses lie over operands that no role but the first reads.
-  /// To be called when that is known.
+  /// Lets what crosses lie over operands that no role but the first reads, or
+  /// over what crosses to its role and no other. To be called when that is
+  /// known.
   void overlay();
   /// The number of stages of rings, and of warps that work at the same time.
   mlir::Value getStages() const { return stages; }
@@ -92,6 +107,9 @@ public:
 private:
   tile::SharedType getType(const Recipe &recipe, ArrayForm form,
                            int64_t stages) const;
+  void overlayOperands();
+  void overlayCrossings();
+  void replace(Crossing &crossing, mlir::Value memory);
   void removeUnusedRings();
   int64_t getBytes(int64_t stages) const;
 
@@ -100,13 +118,15 @@ private:
   mlir::Location loc;
   mlir::SmallVector<mlir::Value> rings;
   std::deque<Crossing> crossings;
+  llvm::DenseMap<mlir::Value, mlir::Value> carried;
+  int64_t reader = 0;
   llvm::DenseSet<unsigned> read;
   /// All memories with a place for each stage.
   mlir::SmallVector<mlir::Value> ringed;
   Phases phases;
   mlir::Value stages, factorWarps;
-  /// Of what has no stages.
-  int64_t bytes = 0;
+  /// Of what has no stages; barriers of that kind.
+  int64_t bytes = 0, barriers = 0;
 };
 
 /// A place of an array of the scan in shared memory.
@@ -177,7 +197,8 @@ protected:
   void fence();
   /// How many warps have different channels of an axis, and how many passes it
   /// takes them to do all. A warp by itself leaves out channels that do not
-  /// exist, 16 at a time.
+  /// exist, 16 at a time; not in a cascade, whose stages write over what it
+  /// left.
   int64_t getWarps(mlir::StringAttr axis) const;
   int64_t getPasses(mlir::StringAttr axis) const;
   /// Emits `body` for each pass over an axis, in a loop where there are several
@@ -201,6 +222,10 @@ protected:
   mlir::Value evaluate(mlir::Value value);
   virtual mlir::Value evaluateLeaf(mlir::Value value) = 0;
   mlir::Value evaluateElementwise(ElementwiseOpInterface op);
+  /// The tile of what a scan over tokens gives for each, or of a value of its
+  /// region but for those that are computed there; null for others.
+  mlir::Value evaluateScanned(mlir::Value value);
+  mlir::Value loadCarried(const CarriedForm &form, int64_t row);
   /// How a reduction combines, and what does not change its result.
   static std::pair<tile::CombineKind, double> getCombination(ReduceKind kind);
   mlir::Value combine(mlir::OpBuilder &inner, tile::CombineKind kind,
@@ -208,6 +233,9 @@ protected:
   /// What is reduced, of the channels of one pass.
   mlir::Value reduceOwn(ReductionOpInterface op, mlir::StringAttr axis);
   virtual mlir::Value evaluateReduction(ReductionOpInterface op);
+  /// Writes what the warp has of a reduction; combines what all have.
+  void storePartials(ReductionOpInterface op, mlir::Value memory);
+  mlir::Value combinePartials(ReductionOpInterface op, mlir::Value memory);
   /// The tile of a chunk of an operand that lies in shared memory.
   mlir::Value loadOperand(unsigned operand);
   mlir::Value loadConstant(mlir::BlockArgument argument);
@@ -216,7 +244,14 @@ protected:
   mlir::StringAttr getChannels(const Recipe &recipe) const;
   mlir::Value evaluate(const Recipe &recipe) { return evaluateRecipe(recipe); }
   virtual mlir::Value evaluateRecipe(const Recipe &recipe);
-  /// As `evaluate`; tokens that do not exist have zeros.
+  /// Those of `tile` that the axis has, else `otherwise`.
+  mlir::Value selectChannels(mlir::Value tile, mlir::StringAttr axis,
+                             double otherwise);
+  /// Zeros in place of channels that an axis does not have, if `value`, the
+  /// tile's, is not 0 there anyway: operands are, but not all functions of
+  /// them.
+  mlir::Value fillPadding(mlir::Value tile, mlir::Value value);
+  /// As `evaluate`; tokens and channels that do not exist have zeros.
   mlir::Value evaluateForMatrix(const Recipe &recipe);
   /// Those of `tile` where tokens exist, else `otherwise`.
   mlir::Value fillBeyond(mlir::Value tile, double otherwise);

@@ -71,8 +71,9 @@ int64_t ScanPlan::getPadded(StringAttr axis) const {
 
 std::optional<unsigned> ScanPlan::getRawOperand(Value value) const {
   auto argument = dyn_cast<BlockArgument>(value);
-  if (!argument || argument.getArgNumber() >= scan.getNumOperands() ||
-      !getChannels(value))
+  chunk::ScanOp op = scan;
+  if (!argument || argument.getOwner() != &op.getBody().front() ||
+      argument.getArgNumber() >= scan.getNumOperands() || !getChannels(value))
     return std::nullopt;
   return argument.getArgNumber();
 }
@@ -86,6 +87,14 @@ bool ScanPlan::usesExponentials() const {
   chunk::ScanOp op = scan;
   return llvm::any_of(op.getOps<ExpOp>(), [&](ExpOp exp) {
     return getRawOperand(exp.getOperand()).has_value();
+  });
+}
+
+bool ScanPlan::isSummed(Value value) const {
+  return llvm::any_of(value.getUsers(), [&](Operation *user) {
+    if (auto mix = dyn_cast<MixOp>(user))
+      return mix.getValues() == value;
+    return isa<UpdateOp>(user);
   });
 }
 
@@ -217,25 +226,23 @@ LogicalResult ScanPlan::planUpdate(UpdateOp op) {
   return success();
 }
 
-bool ScanPlan::isOwnScore(const ScoresForm &form,
-                          ArrayRef<Value> removed) const {
+bool ScanPlan::isOwnScore(const ScoresForm &form, ArrayRef<Value> own) const {
   SmallVector<Value> expected;
-  auto append = [&](Value value) {
-    for (Value factor : getFactors(value)) {
-      auto contract = factor.getDefiningOp<ContractOp>();
-      if (!contract) {
-        expected.push_back(factor);
-        continue;
-      }
-      for (Value operand : contract->getOperands())
-        llvm::append_range(expected, getFactors(operand));
+  for (Value factor : own) {
+    auto contract = factor.getDefiningOp<ContractOp>();
+    if (!contract) {
+      expected.push_back(factor);
+      continue;
     }
-  };
-  append(ScoresOp(form.op).getDiagonal());
+    for (Value operand : contract->getOperands())
+      llvm::append_range(expected, getFactors(operand));
+  }
   ScoresOp op = form.op;
   SmallVector<Value> found = getFactors(op.getReader());
-  for (Value decay : removed)
+  for (Value decay : form.removed)
     take(found, decay);
+  if (form.removed.size() != op.getDecays().size())
+    return false;
   llvm::append_range(found, getFactors(op.getWriter()));
   auto order = [](Value lhs, Value rhs) {
     return lhs.getAsOpaquePointer() < rhs.getAsOpaquePointer();
@@ -265,14 +272,13 @@ LogicalResult ScanPlan::planScores(ScoresOp op) {
   for (Value decay : op.getDecays())
     (getChannels(decay) ? decays : scalars).push_back(decay);
 
-  SmallVector<Value> removed;
   form.inclusive = !decays.empty();
   for (Value decay : decays)
     form.inclusive &= llvm::is_contained(readers, decay);
   if (form.inclusive)
     for (Value decay : decays) {
       take(readers, decay);
-      removed.push_back(decay);
+      form.removed.push_back(decay);
     }
   form.scalarInclusive = !scalars.empty();
   for (Value decay : scalars)
@@ -280,14 +286,12 @@ LogicalResult ScanPlan::planScores(ScoresOp op) {
   if (form.scalarInclusive)
     for (Value decay : scalars) {
       take(form.readerFactors, decay);
-      removed.push_back(decay);
+      form.removed.push_back(decay);
     }
   form.decay = multiply(decays, op);
   form.scalarDecay = multiply(scalars, op);
   if (op.getDiagonal()) {
-    // The decays of all of a token's score are the empty product.
-    form.ownScore =
-        removed.size() == op.getDecays().size() && isOwnScore(form, removed);
+    form.ownScore = isOwnScore(form, getFactors(op.getDiagonal()));
     if (!form.ownScore)
       form.diagonal = op.getDiagonal();
   }
@@ -319,8 +323,78 @@ LogicalResult ScanPlan::planMix(MixOp op) {
         return op.emitError("has decays along another axis than its values");
     }
   }
-  mixDecays[op] = multiply(decays, op);
+  MixForm form;
+  form.decay = multiply(decays, op);
+  if (form.decay)
+    planWholeMix(op, form);
+  else
+    takeFactors(op, form);
+  mixes[op] = form;
   return success();
+}
+
+/// Numbers that depend on a state are known last, and best multiplied with
+/// last.
+void ScanPlan::takeFactors(MixOp op, MixForm &form) {
+  auto scoresOp = op.getScores().getDefiningOp<ScoresOp>();
+  ScoresForm &scoresForm = scores.at(scoresOp);
+  if (!scoresOp->hasOneUse() || scoresForm.diagonal)
+    return;
+  ReadForm *read = nullptr;
+  if (Value init = op.getInit()) {
+    auto it = reads.find(init.getDefiningOp());
+    if (it == reads.end() || !init.hasOneUse())
+      return;
+    read = &it->second;
+  }
+  for (Value factor : SmallVector<Value>(scoresForm.readerFactors)) {
+    if (!isLate(factor) || (read && !take(read->factors, factor)))
+      continue;
+    take(scoresForm.readerFactors, factor);
+    form.factors.push_back(factor);
+  }
+}
+
+/// The only user of `value`, if it is an `OpT`.
+template <typename OpT>
+static OpT getOnlyUser(Value value) {
+  return value.hasOneUse() ? dyn_cast<OpT>(*value.user_begin()) : OpT();
+}
+
+/// Finds `mix * decays + own score * value`, where the mix begins with
+/// something times the decays of the tokens before.
+void ScanPlan::planWholeMix(MixOp op, MixForm &form) {
+  auto scoresOp = op.getScores().getDefiningOp<ScoresOp>();
+  auto decayed = getOnlyUser<MulOp>(op.getResult());
+  auto all = decayed ? getOnlyUser<AddOp>(decayed.getResult()) : AddOp();
+  if (!all || !scoresOp->hasOneUse())
+    return;
+  SmallVector<Value> factors = getFactors(decayed.getResult());
+  bool fits = take(factors, op.getResult());
+  for (Value decay : op.getDecays())
+    fits &= take(factors, decay);
+  SmallVector<Value> own = getFactors(
+      all.getLhs() == decayed.getResult() ? all.getRhs() : all.getLhs());
+  for (Value factor : getFactors(op.getValues()))
+    fits &= take(own, factor);
+  ScoresForm &scoresForm = scores.at(scoresOp);
+  if (!fits || !factors.empty() || !isOwnScore(scoresForm, own))
+    return;
+  if (op.getInit()) {
+    SmallVector<Value> init = getFactors(op.getInit());
+    const Value *before = llvm::find_if(init, [&](Value factor) {
+      return asScale(factor) == Recipe{{}, Scale::Exclusive, form.decay};
+    });
+    if (before == init.end())
+      return;
+    take(init, *before);
+    form.init = multiply(init, op);
+    if (!form.init)
+      return;
+  }
+  scoresForm.ownScore = true;
+  form.whole = all.getResult();
+  wholes[form.whole] = op;
 }
 
 /// Whether `op` is computed element by element or by sums over channels.
@@ -338,6 +412,8 @@ LogicalResult ScanPlan::classifyOperation(Operation *op) {
   auto takesState = [&](Value value) { return getState(value).has_value(); };
   if (auto update = dyn_cast<UpdateOp>(op))
     return planUpdate(update);
+  if (auto tokens = dyn_cast<chunk::TokensOp>(op); tokens && isScan(tokens))
+    return planTokens(tokens);
   if (llvm::any_of(op->getOperands(), takesState)) {
     if (auto contract = dyn_cast<ContractOp>(op))
       for (Value operand : op->getOperands())
@@ -457,17 +533,18 @@ LogicalResult ScanPlan::classify() {
 }
 
 LogicalResult ScanPlan::planStates() {
-  for (auto [i, state] : llvm::enumerate(states)) {
+  for (StateForm &state : states) {
     ArrayRef<StringAttr> axes = arrayOf(state.argument).getAxes();
     if (!state.cols)
       state.cols = axes.front();
     state.rows = axes[0] == state.cols ? axes[1] : axes[0];
-    auto decl = cast<StateDeclAttr>(definition.getStates()[i]);
+    auto decl = cast<StateDeclAttr>(definition.getStates()[state.number]);
     state.transposed = decl.getAxes().front() == state.cols;
-    state.update = scan.getYield().getValues()[i].getDefiningOp<UpdateOp>();
+    state.update =
+        scan.getYield().getValues()[state.number].getDefiningOp<UpdateOp>();
     if (!state.update || state.update.getState() != state.argument)
       return scan.emitError("state ")
-             << i << " is not what 'chunk.update' makes of it";
+             << state.number << " is not what 'chunk.update' makes of it";
     for (auto [key, value] :
          llvm::zip_equal(state.update.getKeys(), state.update.getValues()))
       if (!getChannels(key) || !getChannels(value) ||
@@ -509,11 +586,8 @@ FailureOr<ScanPlan> ScanPlan::create(chunk::ScanOp scan,
     return scan.emitError("expected chunks of 16 or 32 tokens, found ")
                << plan.chunk,
            failure();
-  for (Value argument : scan.getStateArguments()) {
-    if (arrayOf(argument).getAxes().size() != 2)
-      return scan.emitError("has a state that is no matrix"), failure();
-    plan.states.push_back({argument, {}, {}, false, 1, 1, {}});
-  }
+  if (failed(plan.collectStates()))
+    return failure();
   plan.findRoles();
   if (failed(plan.checkAxes()) || failed(plan.classify()) ||
       failed(plan.planStates()))

@@ -66,6 +66,9 @@ Recipe asScale(mlir::Value factor);
 /// `value` as a product: what `larc.mul` multiplies.
 llvm::SmallVector<mlir::Value> getFactors(mlir::Value value);
 
+/// Whether a loop over tokens is a scan by an associative operation.
+bool isScan(chunk::TokensOp op);
+
 /// How the scores of tokens against tokens are computed.
 struct ScoresForm {
   mutable chunk::ScoresOp op;
@@ -82,6 +85,22 @@ struct ScoresForm {
   /// (`ownScore`), or nothing.
   mlir::Value diagonal;
   bool ownScore = false;
+  /// Decays of the reading token that were factors of the reader.
+  llvm::SmallVector<mlir::Value> removed;
+};
+
+/// How scores are mixed.
+struct MixForm {
+  mlir::Value decay; ///< of all, together; null without any
+  /// The sum of the mix, times the decays of the reading token, and of the
+  /// token's own score times its value, which the mix of all tokens up to the
+  /// reading one gives at once; null if there is none.
+  mlir::Value whole;
+  /// What that begins with, without the decays; null for zeros.
+  mlir::Value init;
+  /// What all of it is multiplied by, numbers of the reading token that the
+  /// scores and the read that it begins with would have as factors.
+  llvm::SmallVector<mlir::Value> factors;
 };
 
 /// A read of a state: `factors` times the contraction of the reader.
@@ -92,10 +111,26 @@ struct ReadForm {
   llvm::SmallVector<mlir::Value> factors;
 };
 
+/// A state without rows that a `chunk.tokens` carries from token to token by an
+/// update that is linear over a semiring: (state + shift) (+) input.
+struct CarriedForm {
+  unsigned state = 0; ///< among all states of the scan
+  /// Values of the region, for one token. Without a shift it is 0.
+  mlir::Value argument, next, shift, input;
+  /// What (+) is: a `larc.max`, `larc.min` or `larc.logaddexp`.
+  mlir::Operation *combiner = nullptr;
+  mlir::StringAttr axis; ///< null for a number
+  /// In shared memory tokens lie along rows. The first row is the state before
+  /// the chunk, so that before the tokens it is from the first row on, and
+  /// after them from the second one.
+  static constexpr int64_t kRowBefore = 0, kRowAfter = 1;
+};
+
 /// A state whose matrix is in registers, transposed if need be: rows are
 /// divided among warps, columns are what reads contract.
 struct StateForm {
   mlir::Value argument;
+  unsigned number = 0; ///< among all states of the scan
   mlir::StringAttr rows, cols;
   /// Whether memory has `cols` along its rows.
   bool transposed = false;
@@ -133,16 +168,20 @@ public:
   int64_t copyWarps = 4;
   /// Of the first role; each does chunks of its own.
   int64_t factorWarps = 4;
+  /// Those that are matrices.
   llvm::SmallVector<StateForm> states;
   /// The axis whose channels are divided among blocks; null if there is none.
   mlir::StringAttr dividedAxis;
   /// The blocks of a head, and the channels of each.
   int64_t valueParts = 1, dividedChannels = 0;
+  /// The others, which are scanned before all else, in the order of the scan.
+  llvm::SmallVector<CarriedForm> carried;
   /// In the order of the scan.
   std::map<mlir::Operation *, ScoresForm> scores;
   std::map<mlir::Operation *, ReadForm> reads;
-  /// What the decays of a `chunk.mix` are together; null without any.
-  std::map<mlir::Operation *, mlir::Value> mixDecays;
+  std::map<mlir::Operation *, MixForm> mixes;
+  /// The mixes that give a value whole.
+  llvm::DenseMap<mlir::Value, chunk::MixOp> wholes;
 
   bool isTokenAxis(mlir::StringAttr axis) const;
   /// Whether `value` has one of the axes that count tokens.
@@ -169,6 +208,21 @@ public:
   std::optional<unsigned> getRawOperand(mlir::Value value) const;
   /// The same, if the matrix unit takes it as it lies there.
   std::optional<unsigned> getMatrixOperand(mlir::Value value) const;
+  /// Whether `value` is summed over tokens, those that do not exist included.
+  /// Readers are not, nor what scores are made of, which are masked.
+  bool isSummed(mlir::Value value) const;
+  /// What `value` of a scanning region is before, or after, a token; null if it
+  /// is neither.
+  const CarriedForm *getCarriedBefore(mlir::Value value) const;
+  const CarriedForm *getCarriedAfter(mlir::Value value) const;
+  /// The state whose decreases over tokens `exponent` is, 0 where it is -inf
+  /// afterwards: their sum is the decrease over all. Null if it is not that.
+  const CarriedForm *getDecreasing(mlir::Value exponent) const;
+  /// Whether `value` depends on a state that is scanned.
+  bool isScanned(mlir::Value value) const;
+  /// Whether a decay is the exponential of what the first role adds up over
+  /// tokens.
+  bool isExponential(mlir::Value decay) const;
   /// Whether decays along channels run over tokens: the first role's most work.
   bool decaysChannels() const;
   /// Whether a decay is the exponential of an operand.
@@ -187,8 +241,15 @@ private:
   mlir::LogicalResult planUpdate(chunk::UpdateOp op);
   mlir::LogicalResult planScores(chunk::ScoresOp op);
   mlir::LogicalResult planMix(chunk::MixOp op);
+  void takeFactors(chunk::MixOp op, MixForm &form);
+  void planWholeMix(chunk::MixOp op, MixForm &form);
+  mlir::LogicalResult collectStates();
+  mlir::LogicalResult planTokens(chunk::TokensOp op);
+  mlir::LogicalResult checkScanned(chunk::TokensOp op, mlir::Value value) const;
+  /// Whether the product of `own` is what the scores would be of a token with
+  /// itself, where all decays are the empty product.
   bool isOwnScore(const ScoresForm &form,
-                  llvm::ArrayRef<mlir::Value> removed) const;
+                  llvm::ArrayRef<mlir::Value> own) const;
   mlir::Value multiply(llvm::ArrayRef<mlir::Value> factors,
                        mlir::Operation *before);
   /// Takes the products of a decay over tokens out of `factors`.

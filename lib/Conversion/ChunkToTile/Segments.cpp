@@ -105,7 +105,7 @@ Value StateRole::loadFirst(const StateForm &state, unsigned number) {
                                   /*addThenBlock=*/true, /*addElseBlock=*/true);
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(branch.thenBlock());
-  Value initial = loadState(state, number);
+  Value initial = loadState(state);
   scf::YieldOp::create(builder, loc, initial);
   builder.setInsertionPointToStart(branch.elseBlock());
   Value otherwise = isSummary()

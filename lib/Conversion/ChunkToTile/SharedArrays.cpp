@@ -50,6 +50,12 @@ SharedType SharedArrays::getType(const Recipe &recipe, ArrayForm form,
                            stages);
   case ArrayForm::Exact:
     return SharedType::get(context, 1, 1, f32, 0, 3, stages);
+  case ArrayForm::Partials: {
+    auto op = cast<ReductionOpInterface>(recipe.value.getDefiningOp());
+    return SharedType::get(
+        context, plan.getPadded(op.getReducedAxes().front()) / ScanPlan::kRows,
+        hasTokens ? plan.chunk : 1, f32, 0, 0, stages);
+  }
   case ArrayForm::Float:
     break;
   }
@@ -65,6 +71,14 @@ Value SharedArrays::allocate(SharedType type) {
   return tile::AllocOp::create(entry, loc, type, IntegerAttr());
 }
 
+Value SharedArrays::allocatePhases(int64_t count, int64_t warps) {
+  barriers += count;
+  return tile::AllocPhasesOp::create(
+      entry, loc,
+      tile::PhasesType::get(plan.scan.getContext(), count, warps,
+                            /*copies=*/false));
+}
+
 Value SharedArrays::allocate(const Recipe &recipe, ArrayForm form) {
   return allocate(getType(recipe, form, /*stages=*/1));
 }
@@ -75,15 +89,46 @@ Value SharedArrays::allocate(int64_t rows, int64_t cols) {
       SharedType::get(context, rows, cols, Float32Type::get(context), 0, 0, 1));
 }
 
-Value SharedArrays::cross(const Recipe &recipe, ArrayForm form) {
+Value SharedArrays::allocateRing(const Recipe &recipe, ArrayForm form) {
+  ringed.push_back(tile::AllocOp::create(
+      entry, loc, getType(recipe, form, /*stages=*/1), IntegerAttr()));
+  return ringed.back();
+}
+
+Value SharedArrays::findCrossing(const Recipe &recipe, ArrayForm form) const {
   for (const Crossing &crossing : crossings)
     if (crossing.recipe == recipe && crossing.form == form)
       return crossing.memory;
-  Value memory = tile::AllocOp::create(
-      entry, loc, getType(recipe, form, /*stages=*/1), IntegerAttr());
+  return {};
+}
+
+Value SharedArrays::getCarried(const CarriedForm &form) {
+  Value &memory = carried[form.argument];
+  if (memory)
+    return memory;
+  int64_t cols = form.axis ? plan.getPadded(form.axis) : 1;
+  MLIRContext *context = plan.scan.getContext();
+  constexpr int64_t pad = 4;
+  memory = tile::AllocOp::create(
+      entry, loc,
+      SharedType::get(context, plan.chunk + 1, cols, Float32Type::get(context),
+                      /*swizzle=*/0, form.axis ? pad : pad - 1, /*stages=*/1),
+      IntegerAttr());
   ringed.push_back(memory);
+  return memory;
+}
+
+Value SharedArrays::cross(const Recipe &recipe, ArrayForm form) {
+  for (Crossing &crossing : crossings) {
+    if (!(crossing.recipe == recipe) || crossing.form != form)
+      continue;
+    if (crossing.reader != reader)
+      crossing.reader = 0;
+    return crossing.memory;
+  }
+  Value memory = allocateRing(recipe, form);
   int64_t producer = recipe.value ? plan.getRole(recipe.value) : 0;
-  crossings.push_back({recipe, form, memory, producer});
+  crossings.push_back({recipe, form, memory, producer, reader});
   return memory;
 }
 
@@ -131,9 +176,51 @@ Value SharedArrays::getParity(OpBuilder &builder, Value number) const {
   return arith::RemUIOp::create(builder, loc, round, two);
 }
 
+/// Lets `crossing` lie at `memory`, in place of its own.
+void SharedArrays::replace(Crossing &crossing, Value memory) {
+  Operation *alloc = crossing.memory.getDefiningOp();
+  llvm::erase(ringed, crossing.memory);
+  alloc->replaceAllUsesWith(ValueRange(memory));
+  alloc->erase();
+  crossing.memory = memory;
+}
+
+void SharedArrays::overlay() {
+  overlayOperands();
+  overlayCrossings();
+}
+
+/// A warp with states reads the channels that are its own, and writes the same
+/// channels of what it leaves in the end.
+void SharedArrays::overlayCrossings() {
+  llvm::SmallDenseSet<Value> taken;
+  auto isOwn = [&](const Crossing &crossing, int64_t role) {
+    Value value =
+        crossing.recipe.value ? crossing.recipe.value : crossing.recipe.decay;
+    StringAttr axis = value ? plan.getChannels(value) : StringAttr();
+    return axis && crossing.form == ArrayForm::Float &&
+           cast<SharedType>(crossing.memory.getType()).getRows() > 1 &&
+           plan.getPadded(axis) / ScanPlan::kRows == plan.getStateWarps(role);
+  };
+  for (Crossing &crossing : crossings) {
+    int64_t role = crossing.producer;
+    if (role == 0 || !isOwn(crossing, role))
+      continue;
+    for (const Crossing &before : crossings) {
+      if (before.producer != 0 || before.reader != role ||
+          !isOwn(before, role) || taken.contains(before.memory) ||
+          before.memory.getType() != crossing.memory.getType())
+        continue;
+      taken.insert(before.memory);
+      replace(crossing, before.memory);
+      break;
+    }
+  }
+}
+
 /// A warp of the first role reads an operand's channels, all it needs of
 /// them, before it writes what lies along the same channels.
-void SharedArrays::overlay() {
+void SharedArrays::overlayOperands() {
   chunk::ScanOp scan = plan.scan;
   llvm::SmallDenseSet<Value> taken;
   for (Crossing &crossing : crossings) {
@@ -149,11 +236,7 @@ void SharedArrays::overlay() {
           plan.getChannels(argument) != plan.getChannels(channelsOf))
         continue;
       taken.insert(ring);
-      Operation *alloc = crossing.memory.getDefiningOp();
-      llvm::erase(ringed, crossing.memory);
-      alloc->replaceAllUsesWith(ValueRange(ring));
-      alloc->erase();
-      crossing.memory = ring;
+      replace(crossing, ring);
       break;
     }
   }
@@ -187,9 +270,10 @@ static SharedType withStages(SharedType type, int64_t stages) {
 
 /// Of all memories of the program.
 int64_t SharedArrays::getBytes(int64_t count) const {
-  auto phaseBytes = static_cast<int64_t>(8 * (2 + phases.ready.size()));
-  int64_t sum = bytes + static_cast<int64_t>(
-                            llvm::alignTo(count * phaseBytes, kAlignment));
+  constexpr int64_t barrierBytes = 8;
+  int64_t ofStages = count * static_cast<int64_t>(2 + phases.ready.size());
+  int64_t sum = bytes + static_cast<int64_t>(llvm::alignTo(
+                            (ofStages + barriers) * barrierBytes, kAlignment));
   for (Value ring : ringed) {
     SharedType type = withStages(cast<SharedType>(ring.getType()), count);
     sum += static_cast<int64_t>(llvm::alignTo(type.getBytes(), kAlignment));

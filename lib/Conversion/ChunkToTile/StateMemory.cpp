@@ -68,8 +68,8 @@ Value StateRole::addParts(const ReadForm &read, Value tile) {
   return tile;
 }
 
-Value StateRole::loadState(const StateForm &state, unsigned number) {
-  Value memory = arguments[argumentNumbers.initials + number];
+Value StateRole::loadState(const StateForm &state) {
+  Value memory = arguments[argumentNumbers.initials + state.number];
   Type element = cast<tile::GlobalType>(memory.getType()).getElementType();
   RegType type = getStateType(state, element);
   Value first = getFirstGlobal(state.rows), col = getFirstCol(state);
@@ -80,9 +80,8 @@ Value StateRole::loadState(const StateForm &state, unsigned number) {
   return convert(tile, getF32());
 }
 
-void StateRole::storeState(const StateForm &state, unsigned number,
-                           Value tile) {
-  Value memory = arguments[argumentNumbers.finals + number];
+void StateRole::storeState(const StateForm &state, Value tile) {
+  Value memory = arguments[argumentNumbers.finals + state.number];
   Value first = getFirstGlobal(state.rows), col = getFirstCol(state);
   tile =
       convert(tile, cast<tile::GlobalType>(memory.getType()).getElementType());
@@ -164,6 +163,10 @@ void StateRole::writeCrossings() {
       storeFloat(evaluate(recipe), getChannels(recipe),
                  getStage(crossing->memory, stage));
       break;
+    case ArrayForm::Partials:
+      storePartials(cast<ReductionOpInterface>(recipe.value.getDefiningOp()),
+                    getStage(crossing->memory, stage));
+      break;
     // Written with the matrix; of scores and the flag there are none, since
     // scores are made by the role that mixes with them.
     case ArrayForm::Scores:
@@ -172,7 +175,13 @@ void StateRole::writeCrossings() {
       break;
     }
   }
-  fence();
+  if (isAsynchronous(plan.chunk) ||
+      llvm::any_of(plan.states, [&](const StateForm &state) {
+        chunk::UpdateOp op = state.update;
+        return llvm::any_of(op->getOperands().drop_front(),
+                            [&](Value value) { return isOwn(value); });
+      }))
+    fence();
   tile::PhaseArriveOp::create(builder, loc,
                               shared.getPhases().ready[roleNumber], stage);
 }

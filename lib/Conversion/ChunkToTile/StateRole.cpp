@@ -21,14 +21,27 @@ using tile::RegType;
 // Products
 //===----------------------------------------------------------------------===//
 
-void StateRole::beginGroup() {
-  if (plan.options.wgmma)
+/// The unit takes as long for few columns as for 96 with `wgmma`, but not with
+/// `mma`, which nothing has to wait for either.
+bool StateRole::isAsynchronous(int64_t cols) const {
+  constexpr int64_t fewCols = 16;
+  return plan.options.wgmma && cols > fewCols;
+}
+
+bool StateRole::isAsynchronous(Value accumulators) const {
+  auto type = dyn_cast<RegType>(accumulators.getType());
+  return !type || isAsynchronous(type.getCols());
+}
+
+void StateRole::beginGroup(Value accumulators) {
+  if (isAsynchronous(accumulators))
     tile::WgmmaFenceOp::create(builder, loc);
 }
 
 void StateRole::endGroup(Running &product) {
-  if (plan.options.wgmma)
-    tile::WgmmaCommitOp::create(builder, loc);
+  if (isa<RegType>(product.accumulators.getType()))
+    return;
+  tile::WgmmaCommitOp::create(builder, loc);
   product.group = groups++;
 }
 
@@ -39,7 +52,7 @@ StateRole::Running StateRole::multiplyLarge(Value accumulators, Value lhs,
   if (!col)
     col = index(0);
   product.accumulators =
-      plan.options.wgmma
+      isAsynchronous(accumulators)
           ? tile::WgmmaOp::create(builder, loc, accumulators, lhs, rhs,
                                   index(0), col, transposed)
                 .getResult()
@@ -61,13 +74,14 @@ bool StateRole::isEarly(const Recipe &recipe) const {
   return !recipe.value || plan.getRole(recipe.value) < roleNumber;
 }
 
-MatrixPair StateRole::getPair(const Recipe &recipe) {
+MatrixPair StateRole::getPair(const Recipe &recipe, bool hasLow) {
   if (recipe.scale == Scale::None)
     if (std::optional<unsigned> operand = plan.getMatrixOperand(recipe.value))
       return {getRaw(*operand), {}};
   if (isEarly(recipe))
     return {getStage(shared.cross(recipe, ArrayForm::Matrix), stage),
-            getStage(shared.cross(recipe, ArrayForm::Low), stage)};
+            hasLow ? getStage(shared.cross(recipe, ArrayForm::Low), stage)
+                   : Value()};
   for (auto &[known, memory] : ownMatrices)
     if (known == recipe)
       return memory;
@@ -82,7 +96,7 @@ MatrixPair StateRole::getPair(const Recipe &recipe) {
   }
   if (!memory.high)
     memory.high = shared.allocate(recipe, ArrayForm::Matrix);
-  if (!memory.low)
+  if (hasLow && !memory.low)
     memory.low = shared.allocate(recipe, ArrayForm::Low);
   ownMatrices.emplace_back(recipe, memory);
   return memory;
@@ -98,7 +112,7 @@ Value StateRole::getMatrix(const Recipe &recipe) {
   for (auto &[known, memory] : written)
     if (known == recipe)
       return memory;
-  MatrixPair memory = getPair(recipe);
+  MatrixPair memory = getPair(recipe, /*hasLow=*/false);
   storeMatrix(evaluateForMatrix(recipe), getChannels(recipe), memory);
   fence();
   barrier();
@@ -142,7 +156,7 @@ void StateRole::startRead(const ReadForm &read) {
   Value left = getStateLeft(read.state);
   Value rhs = getMatrix(read.reader);
   Value zeros = splat(0, getTileType(true, true));
-  beginGroup();
+  beginGroup(zeros);
   Running product = multiplyLarge(zeros, left, rhs, true,
                                   getFirstCol(plan.states[read.state]));
   endGroup(product);
@@ -162,17 +176,21 @@ static const ReadForm *getContinued(const ScanPlan &plan, MixOp op) {
 }
 
 bool StateRole::canStart(MixOp op) const {
+  if (plan.mixes.at(op).whole)
+    return false;
   if (isOwn(op.getValues()) || isOwn(op.getScores()))
     return false;
   // What a mix without decays begins with is what its accumulators are at
   // first.
-  return !op.getInit() || plan.mixDecays.at(op) || getContinued(plan, op);
+  return !op.getInit() || plan.mixes.at(op).decay || getContinued(plan, op);
 }
 
 void StateRole::startMix(MixOp op) {
   const ReadForm *read = getContinued(plan, op);
+  if (read && !continued.contains(read->op))
+    read = nullptr;
   Value scores = getScores(op.getScores());
-  Value decay = plan.mixDecays.at(op);
+  Value decay = plan.mixes.at(op).decay;
   Value left =
       getLeft({op.getValues(), decay ? Scale::Inverse : Scale::None, decay});
   Running product;
@@ -184,7 +202,7 @@ void StateRole::startMix(MixOp op) {
   product.accumulators = op.getInit() && !decay && !read
                              ? expand(evaluate(op.getInit()), true, true)
                              : splat(0, getTileType(true, true));
-  beginGroup();
+  beginGroup(product.accumulators);
   if (read) {
     running[read->op] = {};
     product = multiplyLarge(product.accumulators, getStateLeft(read->state),
@@ -216,9 +234,13 @@ Value StateRole::choose(Value condition, llvm::function_ref<Value()> body,
 Value StateRole::finishMix(MixOp op) {
   if (!running.contains(op))
     startMix(op);
-  Value decay = plan.mixDecays.at(op);
-  if (!decay)
-    return finish(running[op]);
+  Value decay = plan.mixes.at(op).decay;
+  if (!decay) {
+    Value tile = finish(running[op]);
+    for (Value factor : plan.mixes.at(op).factors)
+      tile = product(tile, evaluate(factor));
+    return tile;
+  }
   // What the read took in registers is not needed then.
   Value init = op.getInit() ? evaluate(op.getInit()) : Value();
   Value tile = finish(running[op]);
@@ -230,6 +252,43 @@ Value StateRole::finishMix(MixOp op) {
   if (isOwn(op.getValues()))
     evaluate(op.getValues());
   return choose(exactly, [&] { return exactMix(op, scores, init); }, fast);
+}
+
+/// All tokens up to the reading one, which takes the product of all decays. On
+/// the fast path the read's accumulators go on.
+Value StateRole::evaluateWholeMix(MixOp op) {
+  const MixForm &form = plan.mixes.at(op);
+  if (isOwn(op.getValues()))
+    evaluate(op.getValues());
+  Value scores = getScores(op.getScores());
+  Value accumulators = form.init ? expand(evaluate(form.init), true, true)
+                                 : splat(0, getTileType(true, true));
+  Value scale = evaluateScale(Scale::Inclusive, form.decay);
+  auto branch =
+      scf::IfOp::create(builder, loc, TypeRange(accumulators.getType()),
+                        isExact(), /*addThenBlock=*/true,
+                        /*addElseBlock=*/true);
+  auto known = tiles;
+  auto knownLefts = lefts;
+  auto yield = [&](Block *block, llvm::function_ref<Value()> body) {
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(block);
+    Value result = body();
+    scf::YieldOp::create(builder, loc, result);
+    tiles = known;
+    lefts = knownLefts;
+  };
+  yield(branch.thenBlock(), [&] {
+    Value init = form.init ? product(accumulators, scale) : Value();
+    return exactMix(op, scores, init);
+  });
+  yield(branch.elseBlock(), [&] {
+    Value left = getLeft({op.getValues(), Scale::Inverse, form.decay});
+    return product(multiplyAdd(accumulators, left, scores, index(0),
+                               /*transposed=*/true),
+                   scale);
+  });
+  return branch.getResult(0);
 }
 
 //===----------------------------------------------------------------------===//
@@ -253,30 +312,58 @@ Value StateRole::isExact() {
   return exactFlag;
 }
 
-Value StateRole::makeLateScores(const ScoresForm &form) {
-  ScoresOp op = form.op;
-  auto axis = cast<StringAttr>(op.getAxes()[0]);
-  for (ArrayRef<Value> factors : {ArrayRef<Value>(form.readerFactors),
-                                  ArrayRef<Value>(form.writerFactors)})
-    for (Value factor : factors)
-      storeTokens(factor);
-  storeTokens(form.diagonal);
+/// Writes what scores take that no role before this one has written; whether
+/// there was anything.
+bool StateRole::prepareScores(const ScoresForm &form) {
+  bool wrote = form.scalarDecay != nullptr;
+  auto storeNumbers = [&](Value value) {
+    wrote |= value && plan.hasTokens(value);
+    storeTokens(value);
+  };
+  for (Value factor : form.readerFactors)
+    storeNumbers(factor);
+  for (Value factor : form.writerFactors)
+    storeNumbers(factor);
+  storeNumbers(form.diagonal);
   storeScalarDecay(form);
   for (const Recipe &recipe : {form.reader, form.writer}) {
     if (isEarly(recipe) || llvm::any_of(written, [&](const auto &entry) {
           return entry.first == recipe;
         }))
       continue;
-    MatrixPair memory = getPair(recipe);
+    MatrixPair memory = getPair(recipe, recipe == form.writer);
     storeMatrix(evaluateForMatrix(recipe), getChannels(recipe), memory);
     written.emplace_back(recipe, memory.high);
+    wrote = true;
   }
-  // The next role's matrix unit reads after a later fence.
-  if (roleNumber == plan.getStateRoles())
-    fence();
-  barrier();
-  MatrixPair writer = getPair(form.writer);
-  Value raw = multiplyPairs(getPair(form.reader), writer, axis);
+  return wrote;
+}
+
+void StateRole::makeLateScores(const ScoresForm &form, Value memory) {
+  ScoresOp op = form.op;
+  auto axis = cast<StringAttr>(op.getAxes()[0]);
+  if (prepareScores(form)) {
+    // The next role's matrix unit reads after a later fence.
+    if (roleNumber == plan.getStateRoles())
+      fence();
+    barrier();
+  }
+  const PairTile &pair = getPairTile();
+  // Where the warps are more than the tiles, the others leave them the cycles.
+  Value raw;
+  auto multiply = [&] {
+    return multiplyPairs(getPair(form.reader, /*hasLow=*/false),
+                         getPair(form.writer, /*hasLow=*/true), axis);
+  };
+  if (pair.warps < warps) {
+    Value runs = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult,
+                                       warp, index(pair.warps));
+    raw = choose(
+        runs, multiply,
+        splat(0, getTileType(ScanPlan::kRows, pair.cols, getF32(), acc())));
+  } else {
+    raw = multiply();
+  }
   if (form.decay) {
     // Their left operands are not to be kept in registers for the exact path.
     for (Operation &other : plan.scan.getBody().front())
@@ -284,26 +371,32 @@ Value StateRole::makeLateScores(const ScoresForm &form) {
           it != running.end() && it->second.accumulators)
         it->second.accumulators = finish(it->second);
     Value exactly = isExact();
-    if (isOwn(form.reader.value))
-      evaluate(form.reader.value);
-    if (isOwn(form.writer.value))
-      evaluate(form.writer.value);
-    raw = choose(exactly, [&] { return exactPairs(form, writer); }, raw);
+    for (const Recipe &recipe : {form.reader, form.writer})
+      if (isOwn(recipe.value))
+        evaluate(recipe.value);
+    raw = choose(
+        exactly,
+        [&] { return exactPairs(form, getPair(form.writer, /*hasLow=*/true)); },
+        raw);
   }
-  return finishScores(form, raw, getPairTile());
+  storeScores(finishScores(form, raw, getPairTile()), memory);
 }
 
+/// A place for each stage, so that a warp that goes on to the next chunk writes
+/// elsewhere than others may still read.
 Value StateRole::getScores(Value scores) {
   Recipe recipe{scores, Scale::None, {}};
   if (!isOwn(scores))
     return getStage(shared.cross(recipe, ArrayForm::Scores), stage);
-  Value &memory = scoreMemories[scores];
-  if (!memory)
-    memory = shared.allocate(recipe, ArrayForm::Scores);
+  Value &ring = scoreMemories[scores];
+  if (!ring)
+    ring = shared.allocateRing(recipe, ArrayForm::Scores);
+  Value memory = getStage(ring, stage);
   if (!scoresMade.insert(scores).second)
     return memory;
-  storeScores(makeLateScores(plan.scores.at(scores.getDefiningOp())), memory);
-  fence();
+  makeLateScores(plan.scores.at(scores.getDefiningOp()), memory);
+  if (isAsynchronous(plan.chunk))
+    fence();
   barrier();
   return memory;
 }
@@ -318,7 +411,9 @@ bool StateRole::isRecomputed(Value value) const {
 }
 
 Value StateRole::evaluateScale(Scale scale, Value decay) {
-  if (scale == Scale::Inclusive && isRecomputed(decay))
+  // One of the two crosses, where the other follows.
+  if (scale == Scale::Inclusive && isRecomputed(decay) &&
+      shared.findCrossing({{}, Scale::Exclusive, decay}, ArrayForm::Float))
     return product(evaluateScale(Scale::Exclusive, decay), evaluate(decay));
   Recipe recipe{{}, scale, decay};
   return loadFloat(getStage(shared.cross(recipe, ArrayForm::Float), stage),
@@ -328,8 +423,12 @@ Value StateRole::evaluateScale(Scale scale, Value decay) {
 Value StateRole::evaluateLeaf(Value value) {
   if (std::optional<unsigned> operand = plan.getRawOperand(value))
     return loadOperand(*operand);
+  if (Value tile = evaluateScanned(value))
+    return tile;
   Operation *op = value.getDefiningOp();
   if (isOwn(value)) {
+    if (MixOp mix = plan.wholes.lookup(value))
+      return evaluateWholeMix(mix);
     if (auto it = plan.reads.find(op); it != plan.reads.end()) {
       if (!running.contains(op))
         startRead(it->second);
@@ -347,6 +446,17 @@ Value StateRole::evaluateLeaf(Value value) {
   if (!plan.isLate(value) && isRecomputed(value))
     return evaluateElementwise(cast<ElementwiseOpInterface>(op));
   Recipe recipe = asScale(value);
+  // The warps of a stage before need not wait for each other to sum up what
+  // only this one takes.
+  if (plan.isLate(value) && !plan.getChannels(value)) {
+    recipe = {value, Scale::None, {}};
+    if (auto reduction = dyn_cast<ReductionOpInterface>(op))
+      return combinePartials(
+          reduction,
+          getStage(shared.cross(recipe, ArrayForm::Partials), stage));
+    if (auto elementwise = dyn_cast<ElementwiseOpInterface>(op))
+      return evaluateElementwise(elementwise);
+  }
   if (recipe.scale != Scale::None && plan.getChannels(recipe.decay))
     return evaluateScale(recipe.scale, recipe.decay);
   recipe = {value, Scale::None, {}};
@@ -405,7 +515,7 @@ StateRole::Running StateRole::update(unsigned number, const StateDecay &decay) {
   }
   Running product;
   product.accumulators = tile;
-  beginGroup();
+  beginGroup(tile);
   for (auto [left, right] : pairs)
     product = multiplyLarge(product.accumulators, left, right, false,
                             getFirstCol(state));
@@ -436,12 +546,14 @@ void StateRole::emitChunk(Value first, SmallVectorImpl<Value> &next) {
   for (MixOp mix : scan.getOps<MixOp>()) {
     if (!isOwn(mix.getResult()))
       continue;
-    const ReadForm *read = getContinued(plan, mix);
-    if (read)
-      continued.insert(read->op);
-    if (!canStart(mix) || (read && !isEarly(read->reader)))
+    if (!canStart(mix))
       continue;
-    if (plan.mixDecays.at(mix) && mix.getInit())
+    if (const ReadForm *read = getContinued(plan, mix)) {
+      continued.insert(read->op);
+      if (!isEarly(read->reader))
+        continue;
+    }
+    if (plan.mixes.at(mix).decay && mix.getInit())
       withDecays.push_back(mix);
     else
       startMix(mix);
@@ -458,6 +570,12 @@ void StateRole::emitChunk(Value first, SmallVectorImpl<Value> &next) {
     evaluate(mix.getInit());
     startMix(mix);
   }
+  for (MixOp mix : scan.getOps<MixOp>()) {
+    const MixForm &form = plan.mixes.at(mix);
+    if (form.whole && form.init && isOwn(form.whole) &&
+        running.contains(form.init.getDefiningOp()))
+      evaluate(form.init);
+  }
   SmallVector<Running> updates(plan.states.size());
   for (unsigned i : own)
     if (canUpdate(i))
@@ -465,7 +583,7 @@ void StateRole::emitChunk(Value first, SmallVectorImpl<Value> &next) {
 
   ValueRange yielded = scan.getYield().getValues();
   for (auto [i, output] :
-       llvm::enumerate(yielded.drop_front(plan.states.size())))
+       llvm::enumerate(yielded.drop_front(scan.getStateArguments().size())))
     if (std::max<int64_t>(plan.getRole(output), 1) == roleNumber)
       storeOutput(static_cast<unsigned>(i), output, first);
   writeCrossings();
@@ -483,11 +601,12 @@ void StateRole::emitChunk(Value first, SmallVectorImpl<Value> &next) {
 
 void StateRole::emit(tile::RoleOp role, TokenRange range) {
   tokens = range;
+  shared.setReader(roleNumber);
   builder.setInsertionPointToStart(&role.getBody().front());
   chunk::ScanOp scan = plan.scan;
   warp = tile::WarpOp::create(builder, loc);
   outputMemories.resize(scan.getYield().getValues().size() -
-                        plan.states.size());
+                        scan.getStateArguments().size());
   for (BlockArgument constant : scan.getConstantArguments())
     if (!constant.use_empty())
       tiles[constant] = loadConstant(constant);
@@ -497,7 +616,7 @@ void StateRole::emit(tile::RoleOp role, TokenRange range) {
   SmallVector<Value> initial;
   for (unsigned i : own)
     initial.push_back(segment ? loadFirst(plan.states[i], i)
-                              : loadState(plan.states[i], i));
+                              : loadState(plan.states[i]));
   // In place, warps write what others have read too.
   if (llvm::any_of(own, [&](unsigned i) {
         const StateForm &state = plan.states[i];
@@ -571,7 +690,7 @@ void StateRole::emit(tile::RoleOp role, TokenRange range) {
   }
   auto storeStates = [&] {
     for (auto [i, result] : llvm::zip(own, results))
-      storeState(plan.states[i], i, result);
+      storeState(plan.states[i], result);
   };
   if (!segment)
     return storeStates();

@@ -13,11 +13,6 @@
 
 namespace larc {
 
-/// The numbers of a program's arguments.
-struct ArgumentNumbers {
-  unsigned outputs = 0, initials = 0, finals = 0, scratch = 0;
-};
-
 /// The segment of its sequence that a block does.
 struct SegmentRange {
   mlir::Value number, count, last; ///< index; last is count - 1
@@ -87,22 +82,27 @@ private:
   mlir::Value addParts(const ReadForm &read, mlir::Value tile);
   /// Whether the second role computes `value` from operands itself.
   bool isRecomputed(mlir::Value value) const;
-  mlir::Value loadState(const StateForm &state, unsigned number);
-  void storeState(const StateForm &state, unsigned number, mlir::Value tile);
+  mlir::Value loadState(const StateForm &state);
+  void storeState(const StateForm &state, mlir::Value tile);
   void storeOutput(unsigned number, mlir::Value value, mlir::Value first);
 
   // Products.
   /// With a right operand from column `col` on, if given.
   Running multiplyLarge(mlir::Value accumulators, mlir::Value lhs,
                         mlir::Value rhs, bool transposed, mlir::Value col = {});
-  void beginGroup();
+  /// Whether a product of so many columns, or that goes on with these
+  /// accumulators, is in flight for a while.
+  bool isAsynchronous(int64_t cols) const;
+  bool isAsynchronous(mlir::Value accumulators) const;
+  void beginGroup(mlir::Value accumulators);
   void endGroup(Running &running);
   mlir::Value finish(Running running);
   mlir::Value getMatrix(const Recipe &recipe);
   mlir::Value getLeft(const Recipe &recipe);
   mlir::Value getScores(mlir::Value scores);
-  mlir::Value makeLateScores(const ScoresForm &form);
-  MatrixPair getPair(const Recipe &recipe);
+  bool prepareScores(const ScoresForm &form);
+  void makeLateScores(const ScoresForm &form, mlir::Value memory);
+  MatrixPair getPair(const Recipe &recipe, bool hasLow);
   /// Whether a role before this one writes it.
   bool isEarly(const Recipe &recipe) const;
   /// Whether this role computes `value`, from states or what depends on them.
@@ -115,6 +115,7 @@ private:
   void startRead(const ReadForm &read);
   void startMix(chunk::MixOp op);
   mlir::Value finishMix(chunk::MixOp op);
+  mlir::Value evaluateWholeMix(chunk::MixOp op);
   mlir::Value choose(mlir::Value condition,
                      llvm::function_ref<mlir::Value()> body,
                      mlir::Value otherwise);

@@ -27,11 +27,14 @@ using chunk::ScoresOp;
 std::optional<std::string> ScanPlan::whyUndivided(StringAttr axis) const {
   chunk::ScanOp op = scan;
   for (const StateForm &state : states)
-    if (state.rows != axis)
-      return state.cols == axis
-                 ? "reads of states sum over them"
-                 : "a state without them would be of several thread blocks";
-  for (Value output : op.getYield().getValues().drop_front(states.size()))
+    if (state.cols == axis)
+      return "reads of states sum over them";
+  if (!carried.empty() || llvm::any_of(states, [&](const StateForm &state) {
+        return state.rows != axis;
+      }))
+    return "a state without them would be of several thread blocks";
+  for (Value output :
+       op.getYield().getValues().drop_front(op.getStateArguments().size()))
     if (getChannels(output) != axis)
       return "an output without them would be of several thread blocks";
   for (Operation &inner : op.getBody().front()) {
@@ -108,11 +111,11 @@ LogicalResult ScanPlan::checkSizes() {
              << getSize(axis) << " channels that depend on a state: expected "
              << "at most " << getStateWarps(getRole(result)) * kRows;
     }
-  for (auto [i, state] : llvm::enumerate(states)) {
+  for (const StateForm &state : states) {
     if (getPadded(state.rows) > getStateWarps(state.role) * kRows ||
         getPadded(state.cols) / state.parts > kMostCols)
       return scan.emitError("state ")
-             << i << " has " << getPadded(state.rows) << "x"
+             << state.number << " has " << getPadded(state.rows) << "x"
              << getPadded(state.cols) << " elements: expected at most "
              << getStateWarps(state.role) * kRows * kMostCols;
   }

@@ -62,6 +62,17 @@ static Value buildApproximateExp(OpBuilder &builder, Location loc, Value x) {
                   arith::MulFOp::create(builder, loc, x, log2e));
 }
 
+/// ln(1 + x) as the unit has it, for x from 0 on: what it lacks is some 2^-23 of
+/// 1 where x is small.
+static Value buildApproximateLog1p(OpBuilder &builder, Location loc, Value x) {
+  Value one = constant(builder, loc, 1.0f);
+  Value log2 = callUnit(builder, loc, "llvm.nvvm.lg2.approx.ftz.f",
+                        arith::AddFOp::create(builder, loc, x, one));
+  return arith::MulFOp::create(builder, loc, log2,
+                               constant(builder, loc, 0.693147180559945f),
+                               arith::FastMathFlags::contract);
+}
+
 /// e^x - 1: near 0 the Taylor polynomial, whose first missing term is below
 /// 2^-26 of the result there, else what the power gives.
 static Value buildUnitExpm1(OpBuilder &builder, Location loc, Value x,
@@ -103,6 +114,8 @@ static Value expand(OpBuilder &builder, Operation *op) {
                        : buildUnitExp(builder, loc, x);
   if (isa<math::ExpM1Op>(op))
     return buildUnitExpm1(builder, loc, x, approximate);
+  if (isa<math::Log1pOp>(op) && approximate)
+    return buildApproximateLog1p(builder, loc, x);
   if (isa<math::Exp2Op>(op))
     return callUnit(builder, loc, "llvm.nvvm.ex2.approx.ftz.f", x);
   if (isa<math::RsqrtOp>(op))

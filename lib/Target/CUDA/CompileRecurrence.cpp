@@ -98,6 +98,8 @@ struct FormChoice {
   int64_t chunkSize = 0;
   /// Of a lane of the warps that prepare chunks; 0: the usual number.
   int64_t factorRegisters = 0;
+  /// Whether sequences may be cut, which not all programs take.
+  bool segments = false;
 };
 
 /// Compiles one form of a recurrence, step by step.
@@ -200,10 +202,10 @@ LogicalResult FormCompiler::makeTiles() {
     chunks.size = choice.chunkSize;
     chunks.wgmma = options.computeCapability == hopper;
     chunks.sharedBytes = getSharedBytes(options.computeCapability);
-    chunks.segments = true;
+    chunks.segments = choice.segments;
     chunks.factorRegisters = choice.factorRegisters;
     buildChunkTiles(pm, makeTileOptions(options), chunks);
-    result.leastSegmentTokens = leastTokensOfSegments;
+    result.leastSegmentTokens = choice.segments ? leastTokensOfSegments : 0;
   } else
     buildRecurrentTiles(pm, makeTileOptions(options));
   if (failed(pm.run(*module)))
@@ -277,7 +279,7 @@ static SmallVector<FormChoice> listChoices(larc_form form,
   for (int64_t size : chunkSizes)
     if (options.chunkSize == 0 || size <= options.chunkSize)
       for (int64_t registers : splits)
-        choices.push_back({form, size, registers});
+        choices.push_back({form, size, registers, /*segments=*/true});
   return choices;
 }
 
@@ -305,36 +307,69 @@ namespace {
 struct Candidate {
   FormChoice choice;
   size_t number; ///< among the choices
-  double seconds = 0;
+  double seconds;
   std::unique_ptr<FormCompiler> compiler;
 };
 } // namespace
 
-/// The candidates among `choices`, the fastest first. Where there is none the
+/// Whether states have several roles, which share what registers the first one
+/// leaves.
+static bool isCascade(ModuleOp programs) {
+  constexpr int64_t otherRoles = 2;
+  return llvm::any_of(programs.getOps<tile::ProgramOp>(), [](auto program) {
+    auto roles = program.getBody().template getOps<tile::RoleOp>();
+    return std::distance(roles.begin(), roles.end()) > otherRoles + 1;
+  });
+}
+
+/// Those of `choices` whose tile programs can be made. Where there is none the
 /// errors of the last choice are emitted, unless `quiet`.
-static SmallVector<Candidate> makeCandidates(RecurrenceOp recurrence,
-                                             const CudaOptions &options,
-                                             ArrayRef<FormChoice> choices,
-                                             bool quiet) {
-  const GPUModel &model = GPUModel::get(options.computeCapability);
-  CudaCall call{/*sequences=*/1, tokensOfComparison, model.multiprocessors,
-                /*segments=*/1};
+static SmallVector<Candidate> makeTilesOf(RecurrenceOp recurrence,
+                                          const CudaOptions &options,
+                                          ArrayRef<FormChoice> choices,
+                                          bool quiet) {
   SmallVector<Candidate> candidates;
+  // What the roles of a cascade have is too little to give up much of it.
+  constexpr int64_t mostOfCascade = 96;
+  bool cascade = false;
   for (auto [i, choice] : llvm::enumerate(choices)) {
+    if (cascade && choice.factorRegisters != 0 &&
+        choice.factorRegisters != mostOfCascade)
+      continue;
     bool isLastHope = candidates.empty() && i + 1 == choices.size();
     ErrorFilter filter(recurrence.getContext(), quiet || !isLastHope);
     auto compiler = std::make_unique<FormCompiler>(recurrence, options, choice);
     if (failed(compiler->makeTiles()))
       continue;
-    Candidate &candidate = candidates.emplace_back();
-    candidate.choice = choice;
-    candidate.number = i;
-    if (choices.size() > 1)
-      candidate.seconds =
-          predictForm(compiler->getForm(), compiler->getModule(), model, call)
-              .seconds;
-    candidate.compiler = std::move(compiler);
+    cascade = isCascade(compiler->getModule());
+    candidates.push_back({choice, i, 0, std::move(compiler)});
   }
+  return candidates;
+}
+
+/// The same, the fastest first. Without segments, where there is no choice with
+/// them.
+static SmallVector<Candidate> makeCandidates(RecurrenceOp recurrence,
+                                             const CudaOptions &options,
+                                             MutableArrayRef<FormChoice> choices,
+                                             bool quiet) {
+  bool mayBeCut = choices.front().segments;
+  SmallVector<Candidate> candidates =
+      makeTilesOf(recurrence, options, choices, quiet || mayBeCut);
+  if (candidates.empty() && mayBeCut) {
+    for (FormChoice &choice : choices)
+      choice.segments = false;
+    candidates = makeTilesOf(recurrence, options, choices, quiet);
+  }
+  const GPUModel &model = GPUModel::get(options.computeCapability);
+  CudaCall call{/*sequences=*/1, tokensOfComparison, model.multiprocessors,
+                /*segments=*/1};
+  if (choices.size() > 1)
+    for (Candidate &candidate : candidates)
+      candidate.seconds = predictForm(candidate.compiler->getForm(),
+                                      candidate.compiler->getModule(), model,
+                                      call)
+                              .seconds;
   llvm::sort(candidates, [](const Candidate &lhs, const Candidate &rhs) {
     return std::tie(lhs.seconds, lhs.number) <
            std::tie(rhs.seconds, rhs.number);

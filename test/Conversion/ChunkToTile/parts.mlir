@@ -43,12 +43,12 @@ chunk.scan @plain size 16 tokens(token from 0 size 16, source from 0 size 16)
 // Warps divide 256 keys in two, and meet to add what they have read.
 // CHECK-LABEL: tile.program @wide({{.*}} warps 16 parts 4 {
 // CHECK:       arith.muli %{{.+}}, %c64
-// CHECK:       %[[PARTS:.+]] = tile.alloc : <128x16xf32, pad = 8>
+// CHECK:       %[[PARTS:.+]] = tile.alloc : <128x32xf32, pad = 8>
 // CHECK:       tile.role first 8 warps 8
 // CHECK:         scf.for
 // CHECK:           %[[HALF:.+]] = arith.divui %{{.+}}, %c4
 // CHECK:           %[[COL:.+]] = arith.muli %[[HALF]], %c128
-// CHECK:           tile.wgmma {{.+}}[%{{.+}}, %[[COL]]] transposed : !tile.reg<16x16xf32, acc>, !tile.reg<16x128xbf16, lhs>, <16x256xbf16
+// CHECK:           tile.wgmma {{.+}}[%{{.+}}, %[[COL]]] transposed : !tile.reg<16x32xf32, acc>, !tile.reg<16x128xbf16, lhs>, <32x256xbf16
 // CHECK:           tile.wgmma {{.+}} : !tile.reg<16x128xf32, acc>
 // CHECK:           tile.barrier
 // CHECK:           tile.store %{{.+}}, %[[PARTS]]
@@ -60,7 +60,7 @@ larc.recurrence @wide(%q[K], %k[K], %v[V]) state(%S[K, V]) -> (o[V])
   %o = larc.contract %S, %q over K
   larc.yield %S, %o
 }
-chunk.scan @wide size 16 tokens(token from 0 size 16, source from 0 size 16)
+chunk.scan @wide size 32 tokens(token from 0 size 32, source from 0 size 32)
     dims(K = 136, V = 256) operands(%q[K], %k[K], %v[V])
     states(%S[K, V]: diagonal) {
   %o = larc.contract %q, %S over K

@@ -143,15 +143,20 @@
 // CHECK:           %[[VNOW:.+]] = tile.stage %[[VS]][%[[STAGE]]]
 // CHECK:           %[[VT:.+]] = tile.load %[[VNOW]]{{.+}} transposed
 // CHECK:           %[[READER:.+]] = tile.stage %[[QS]][%[[STAGE]]]
-// CHECK:           tile.wgmma_fence
-// CHECK:           %[[PAST:.+]] = tile.wgmma %{{.+}}, %[[S16]], %[[READER]]{{.+}} transposed
-// CHECK:           %[[OUT:.+]] = tile.wgmma %[[PAST]], %[[VT]], %[[ANOW]]{{.+}} transposed
-// CHECK-NEXT:      tile.wgmma_commit
+// Products of 16 columns are each warp's own.
+// CHECK-NOT:       tile.wgmma
+// CHECK:           tile.slice %[[S16]][0, 48]
+// CHECK:           tile.load %[[READER]]{{.+}} transposed {{.+}} -> <16x16xbf16, rhs>
+// CHECK:           %[[PAST:.+]] = tile.mma
+// CHECK:           %[[LEFT:.+]] = tile.slice %[[VT]][0, 0]
+// CHECK:           %[[RIGHT:.+]] = tile.load %[[ANOW]]{{.+}} transposed
+// CHECK:           %[[OUT:.+]] = tile.mma %[[LEFT]], %[[RIGHT]], %[[PAST]]
 // CHECK:           %[[DECAYED:.+]] = tile.map ({{.+}} = %[[S]], {{.+}} = %{{.+}}) : {{.+}} !tile.reg<1x64xf32, cols acc>
 // CHECK:           %[[KEY:.+]] = tile.stage %[[KS]][%[[STAGE]]]
+// CHECK:           tile.wgmma_fence
 // CHECK:           %[[NEW:.+]] = tile.wgmma %[[DECAYED]], %[[VT]], %[[KEY]]
 // CHECK-NEXT:      tile.wgmma_commit
-// CHECK-NEXT:      %{{.+}} = tile.wgmma_wait %[[OUT]] pending 1
+// CHECK:           tile.convert %[[OUT]]
 // CHECK:           tile.store %{{.+}}, %[[O]][{{.+}}] below %[[LENGTH]]
 // CHECK:           %[[NEXT:.+]] = tile.wgmma_wait %[[NEW]] pending 0
 // CHECK:           tile.phase_arrive %[[DONE]][%[[STAGE]]]
@@ -394,6 +399,116 @@ chunk.scan @stages size 16
   %A = chunk.scores %q, %k over K token to source
   %read = chunk.mix %A, %m token to source init(%past)
   %reader = larc.sigmoid %read
+  %later = larc.contract %reader, %T over M
+  %B = chunk.scores %reader, %m over M token to source
+  %o = chunk.mix %B, %v token to source init(%later)
+  %n = chunk.update %S over token keys(%k) values(%m)
+  %w = chunk.update %T over token keys(%m) values(%v)
+  chunk.yield %n, %w, %o
+}
+
+// -----
+
+// What a token reads of itself, decayed by nothing, belongs to the mix: scores
+// have their diagonal, and the products of all decays up to the reading token
+// multiply the sum. No decay and no value of a token is needed by itself.
+// CHECK-LABEL: tile.program @whole(
+// CHECK-SAME:    !tile.global<?x16xbf16>{{.+}}!tile.global<?x16xbf16>{{.+}}%[[V:[^:]+]]: !tile.global<?x16xbf16> {{[^%]+}}%[[G:[^:]+]]: !tile.global<?x16xbf16>
+// CHECK:         tile.role first 8 warps 8
+// CHECK-COUNT-4:   tile.mma
+// CHECK-NOT:       tile.mma
+// CHECK:           %[[PRODUCTS:.+]] = tile.load %{{.+}} : !tile.shared<64x16xf32, pad = 8> -> <16x16xf32, acc>
+// CHECK:           %[[EXACTLY:.+]] = tile.vote any
+// CHECK:           scf.if %[[EXACTLY]]
+// Tokens with themselves, and pairs of blocks of 1, 2, 4 and 8.
+// CHECK-COUNT-9:     tile.mma
+// CHECK-NOT:         tile.mma
+// CHECK:             tile.concat
+// CHECK:           } else {
+// CHECK-NEXT:        tile.stage
+// CHECK:             %[[ALL:.+]] = tile.mma
+// CHECK-NEXT:        tile.map ({{.+}} = %[[ALL]], {{.+}} = %[[PRODUCTS]])
+// CHECK-NOT:       math.exp
+// CHECK:         tile.return
+// MMA-LABEL: tile.program @whole(
+// REGISTERS-LABEL: tile.program @whole(
+// TYPES-LABEL: tile.program @whole(
+// FEWER-LABEL: tile.program @whole(
+larc.recurrence @whole(%q[K], %k[K], %v[V], %g[V]: gate) state(%S[K, V])
+    -> (o[V]) dims(K = 16, V = 16) {
+  %a = larc.exp %g
+  %d = larc.mul %a, %S
+  %w = larc.mul %k, %v
+  %n = larc.add %d, %w
+  %o = larc.contract %n, %q over K
+  larc.yield %n, %o
+}
+chunk.scan @whole size 16
+    tokens(token from 0 size 16, source from 0 size 16)
+    dims(K = 16, V = 16)
+    operands(%q[K], %k[K], %v[V], %g[V])
+    states(%S[K, V]: diagonal) {
+  %a = larc.exp %g
+  %before = chunk.cumulate product %a over token exclusive
+  %read = larc.contract %q, %S over K
+  %past = larc.mul %read, %before
+  %A = chunk.scores %q, %k over K token to source
+  %mixed = chunk.mix %A, %v token to source decay(%a) init(%past)
+  %decayed = larc.mul %mixed, %a
+  %self = larc.contract %q, %k over K
+  %own = larc.mul %self, %v
+  %o = larc.add %decayed, %own
+  %after = chunk.cumulate product %a over token backward exclusive
+  %all = chunk.total product %a over token
+  %value = larc.mul %v, %after
+  %n = chunk.update %S over token decay(%all) keys(%k) values(%value)
+  chunk.yield %n, %o
+}
+
+// -----
+
+// The warps of a stage do not wait for each other to sum up what only the next
+// one takes: they write what each has, and that one adds it. It multiplies with
+// it in the end.
+// CHECK-LABEL: tile.program @partial(
+// CHECK:         %[[PARTS:.+]] = tile.alloc : <4x16xf32, stages = {{[0-9]+}}>
+// CHECK:         tile.role first 8 warps 4
+// CHECK-NOT:       tile.barrier
+// CHECK:           %[[NOW:.+]] = tile.stage %[[PARTS]]
+// CHECK:           %[[OWN:.+]] = tile.reduce sum %{{.+}} along rows : <16x16xf32, acc>
+// CHECK:           tile.store %[[OWN]], %[[NOW]][
+// CHECK-NOT:       tile.barrier
+// CHECK:         tile.role first 12 warps 4
+// CHECK:           tile.phase_wait
+// CHECK:           tile.mma
+// CHECK:           tile.barrier
+// CHECK:           %[[MIXED:.+]] = tile.mma
+// CHECK:           %[[NOW:.+]] = tile.stage %[[PARTS]]
+// CHECK:           %[[ALL:.+]] = tile.load %[[NOW]]{{.+}} -> <4x16xf32
+// CHECK:           %[[SUM:.+]] = tile.reduce sum %[[ALL]] along rows
+// CHECK:           %[[SHARE:.+]] = tile.map ({{.+}} = %[[SUM]])
+// CHECK:           tile.map ({{.+}} = %[[MIXED]], {{.+}} = %[[SHARE]])
+// MMA-LABEL: tile.program @partial(
+// REGISTERS-LABEL: tile.program @partial(
+// TYPES-LABEL: tile.program @partial(
+// FEWER-LABEL: tile.program @partial(
+larc.recurrence @partial(%q[K], %k[K], %v[V], %m[M]) state(%S[K, M], %T[M, V])
+    -> (o[V]) dims(K = 16, V = 16, M = 16) {
+  %o = larc.contract %T, %m over M
+  larc.yield %S, %T, %o
+}
+chunk.scan @partial size 16
+    tokens(token from 0 size 16, source from 0 size 16)
+    dims(K = 16, V = 16, M = 16)
+    operands(%q[K], %k[K], %v[V], %m[M])
+    states(%S[K, M]: diagonal, %T[M, V]: diagonal) {
+  %past = larc.contract %q, %S over K
+  %A = chunk.scores %q, %k over K token to source
+  %read = chunk.mix %A, %m token to source init(%past)
+  %weight = larc.sigmoid %read
+  %sum = larc.reduce sum %weight over M
+  %share = larc.reciprocal %sum
+  %reader = larc.mul %weight, %share
   %later = larc.contract %reader, %T over M
   %B = chunk.scores %reader, %m over M token to source
   %o = chunk.mix %B, %v token to source init(%later)

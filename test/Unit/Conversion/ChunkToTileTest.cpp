@@ -43,6 +43,8 @@ struct Case {
   size_t strideOfGates = 0;
   /// What a gate is instead, given its operand, token, channel and value.
   std::function<double(StringRef, size_t, size_t, double)> changeGate;
+  /// The operand that this changes, instead of the gates.
+  std::string changed;
   int64_t stages = 0; ///< 0: as many as fit
   int64_t parts = 0;  ///< of the values; 0: as few as have room
   DType dtype = DType::BF16;
@@ -83,7 +85,8 @@ TensorMap ChunkToTileTest::makeInputs(RecurrenceOp spec, const Dims &dims,
   if (given.strideOfGates == 0 && !given.changeGate)
     return inputs;
   for (auto decl : spec.getTokenOperands().getAsRange<OperandDeclAttr>()) {
-    if (decl.getDomain() != Domain::LogDecay)
+    if (given.changed.empty() ? decl.getDomain() != Domain::LogDecay
+                              : decl.getName().getValue() != given.changed)
       continue;
     Tensor &gate = inputs.find(decl.getName().str())->second;
     std::vector<double> values = getValues(gate);
@@ -153,7 +156,9 @@ TensorMap ChunkToTileTest::run(Problem &problem, const Case &given) {
   for (auto [i, decl] :
        llvm::enumerate(recurrence.getStates().getAsRange<StateDeclAttr>())) {
     Tensor &memory = results.find("final." + decl.getName().str())->second;
-    std::vector<double> values(memory.getNumElements());
+    FloatAttr init = decl.getInit();
+    std::vector<double> values(memory.getNumElements(),
+                               init ? init.getValueAsDouble() : 0);
     if (const Tensor *initial = problem.states[i])
       values = getValues(*initial);
     memory = llvm::cantFail(
@@ -482,6 +487,177 @@ TEST_F(ChunkToTileTest, SingleWarpProducts) {
   given.wgmma = false;
   check(load("gla"), {{"K", 64}, {"V", 128}}, given);
   check(load("gsa"), {{"K", 64}, {"V", 64}, {"M", 64}}, given);
+}
+
+//===----------------------------------------------------------------------===//
+// States that are scanned
+//===----------------------------------------------------------------------===//
+
+TEST_F(ChunkToTileTest, ScannedStates) {
+  for (int64_t chunk : {16, 32})
+    for (int64_t tokens :
+         {0, 1, 2, 3, 4, 5, 15, 16, 17, 31, 32, 33, 48, 63, 64, 65, 100}) {
+      for (bool initial : {true, false}) {
+        SCOPED_TRACE(std::to_string(chunk) + " " + std::to_string(tokens));
+        Case given;
+        given.chunk = chunk;
+        given.tokens = tokens;
+        given.initialStates = initial;
+        check(load("abc"), {{"K", 64}, {"V", 64}, {"M", 64}}, given);
+      }
+    }
+}
+
+/// Channels that fill no tile, and so many that they do not stay in registers.
+TEST_F(ChunkToTileTest, ScannedSizes) {
+  for (auto [k, v, m] :
+       {std::tuple(128, 128, 64), {48, 100, 24}, {16, 24, 128}}) {
+    for (bool wgmma : {true, false}) {
+      SCOPED_TRACE(m);
+      Case given;
+      given.chunk = 16;
+      given.wgmma = wgmma;
+      check(load("abc"), {{"K", k}, {"V", v}, {"M", m}}, given);
+    }
+  }
+}
+
+/// Slots that nothing is written to, for some tokens or all, others that are
+/// forgotten at once, and states that nothing was written to.
+TEST_F(ChunkToTileTest, ScannedExtremes) {
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  using Change = std::function<double(size_t, size_t, double)>;
+  const Change changes[] = {
+      [](size_t, size_t, double) { return -infinity; },
+      [](size_t token, size_t channel, double value) {
+        return token < 10 * channel ? -infinity : value;
+      },
+      [](size_t token, size_t channel, double value) {
+        return (token + channel) % 3 == 0 ? -infinity : value;
+      },
+      [](size_t token, size_t channel, double value) {
+        return (token + channel) % 37 == 0 ? 90 + double(token) : value;
+      },
+      [](size_t token, size_t channel, double) {
+        return channel % 2 == 0 ? 5.0 * double(token) : -7.0 * double(token);
+      },
+      [](size_t token, size_t channel, double value) {
+        return channel / 16 == token / 16 % 4 ? -1000 : value;
+      },
+      [](size_t token, size_t, double value) {
+        return token == 20 ? 1e30 : value;
+      }};
+  for (size_t i = 0; i < std::size(changes); ++i) {
+    for (int64_t tokens : {70, 100, 39}) {
+      for (bool initial : {true, false}) {
+        SCOPED_TRACE(std::to_string(i) + " " + std::to_string(tokens));
+        Case given;
+        given.chunk = tokens == 70 ? 32 : 16;
+        given.tokens = tokens;
+        given.initialStates = initial;
+        given.changed = "s";
+        given.changeGate = [&apply = changes[i]](StringRef, size_t token,
+                                                 size_t channel, double value) {
+          return apply(token, channel, value);
+        };
+        check(load("abc"), {{"K", 64}, {"V", 64}, {"M", 64}}, given);
+      }
+    }
+  }
+}
+
+/// Maxima and minima of shifted states, numbers, several at once, and what
+/// feeds keys, decays and outputs.
+TEST_F(ChunkToTileTest, ScannedForms) {
+  const char *const sources[] = {
+      R"(
+    larc.recurrence @shifted(%q[K], %k[K], %v[V], %g[K]: gate, %s[K])
+        constant(%c[K]) state(%m[K], %S[K, V]) -> (top[K], o[V]) {
+      %more = larc.add %g, %c
+      %shifted = larc.add %m, %more
+      %next = larc.max %shifted, %s
+      %change = larc.sub %shifted, %next
+      %a = larc.exp %change
+      %strength = larc.sub %s, %next
+      %b = larc.exp %strength
+      %key = larc.mul %b, %k
+      %decayed = larc.mul %a, %S
+      %write = larc.mul %key, %v
+      %T = larc.add %decayed, %write
+      %o = larc.contract %T, %q over K
+      larc.yield %next, %T, %next, %o
+    }
+  )",
+      R"(
+    larc.recurrence @numbers(%q[K], %k[K], %v[V], %i, %f)
+        state(%S[K, V], %m) -> (o[V], l) {
+      %g = larc.logsigmoid %f
+      %shifted = larc.add %m, %g
+      %next = larc.max %shifted, %i
+      %change = larc.sub %shifted, %next
+      %a = larc.exp %change
+      %strength = larc.sub %i, %next
+      %b = larc.exp %strength
+      %key = larc.mul %b, %k
+      %decayed = larc.mul %a, %S
+      %write = larc.mul %key, %v
+      %T = larc.add %decayed, %write
+      %o = larc.contract %T, %q over K
+      larc.yield %T, %next, %o, %m
+    }
+  )",
+      R"(
+    larc.recurrence @several(%q[K], %k[K], %v[V], %s[K], %t[K], %u[V])
+        state(%S[K, V], %z[K] = -inf, %n[V]) -> (o[V]) {
+      %y = larc.logaddexp %z, %s
+      %next = larc.logaddexp %t, %y
+      %less = larc.sub %n, %u
+      %least = larc.min %u, %less
+      %change = larc.sub %z, %next
+      %a = larc.exp %change
+      %strength = larc.sub %s, %next
+      %b = larc.exp %strength
+      %key = larc.mul %b, %k
+      %value = larc.mul %least, %v
+      %decayed = larc.mul %a, %S
+      %write = larc.mul %key, %value
+      %T = larc.add %decayed, %write
+      %read = larc.contract %T, %q over K
+      %o = larc.add %read, %n
+      larc.yield %T, %next, %least, %o
+    }
+  )"};
+  for (const char *source : sources) {
+    RecurrenceOp spec = parse(source);
+    for (int64_t chunk : {16, 32}) {
+      for (auto [k, v] : {std::pair(64, 128), {128, 64}, {40, 24}}) {
+        // Larger ones need more shared memory than there is.
+        if (chunk == 32 && k > 40)
+          continue;
+        SCOPED_TRACE(std::to_string(chunk) + " " + std::to_string(k));
+        Case given;
+        given.chunk = chunk;
+        given.tokens = 90;
+        given.initialStates = k != 128;
+        check(spec, {{"K", k}, {"V", v}}, given);
+        given.tokens = 0;
+        check(spec, {{"K", k}, {"V", v}}, given);
+      }
+    }
+  }
+}
+
+TEST_F(ChunkToTileTest, ScannedManyChunks) {
+  Case given;
+  given.chunk = 16;
+  given.tokens = 600;
+  given.initialStates = false;
+  check(load("abc"), {{"K", 64}, {"V", 64}, {"M", 64}}, given);
+  for (int64_t stages : {2, 3}) {
+    given.tokens = 130;
+    given.stages = stages;
+    check(load("abc"), {{"K", 64}, {"V", 64}, {"M", 64}}, given);
+  }
 }
 
 //===----------------------------------------------------------------------===//
