@@ -167,10 +167,10 @@ LogicalResult ScanPlan::checkAxes() {
   }
   for (NamedAttribute dim : scan.getDims())
     if (cast<IntegerAttr>(dim.getValue()).getInt() > kMostChannels)
-      return scan.emitError("axis '")
-             << dim.getName().getValue() << "' has a size of "
+      return scan.emitError("has ")
              << cast<IntegerAttr>(dim.getValue()).getInt()
-             << ": expected at most " << kMostChannels;
+             << " channels on axis '" << dim.getName().getValue()
+             << "': expected at most " << kMostChannels;
   return success();
 }
 

@@ -84,10 +84,10 @@ LogicalResult ScanPlan::divideValues() {
   if (parts == 1)
     return success();
   if (std::optional<std::string> reason = whyUndivided(axis))
-    return scan.emitError("axis '")
-           << axis.getValue() << "' has a size of " << size
-           << ", of which a thread block takes " << channels
-           << " values, and they cannot be divided: " << *reason;
+    return scan.emitError("has ")
+           << size << " channels on axis '" << axis.getValue()
+           << "', of which a thread block takes " << channels
+           << " values, and which cannot be divided: " << *reason;
   dividedAxis = axis;
   dividedChannels = channels;
   valueParts = parts;
@@ -114,8 +114,8 @@ LogicalResult ScanPlan::checkSizes() {
   for (const StateForm &state : states) {
     if (getPadded(state.rows) > getStateWarps(state.role) * kRows ||
         getPadded(state.cols) / state.parts > kMostCols)
-      return scan.emitError("state ")
-             << state.number << " has " << getPadded(state.rows) << "x"
+      return scan.emitError("has state ")
+             << state.number << " of " << getPadded(state.rows) << "x"
              << getPadded(state.cols) << " elements: expected at most "
              << getStateWarps(state.role) * kRows * kMostCols;
   }

@@ -22,7 +22,7 @@ larc.recurrence @long(%q[K], %k[K], %v[V], %g[K]: gate, %c: gate) state(%S[K, V]
   %o = larc.contract %S, %q over K
   larc.yield %S, %o
 }
-// expected-error @below {{axis 'K' has a size of 264: expected at most 256}}
+// expected-error @below {{has 264 channels on axis 'K': expected at most 256}}
 chunk.scan @long size 16 tokens(token from 0 size 16, source from 0 size 16)
     dims(K = 264, V = 16) operands(%q[K], %k[K], %v[V], %g[K], %c)
     states(%S[K, V]: diagonal) {

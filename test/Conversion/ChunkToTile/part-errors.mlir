@@ -5,7 +5,7 @@ larc.recurrence @summed(%q[K], %k[K], %v[V]) state(%S[K, V]) -> (o[V])
   %o = larc.contract %S, %q over K
   larc.yield %S, %o
 }
-// expected-error @below {{axis 'V' has a size of 136, of which a thread block takes 128 values, and they cannot be divided: what reads of states give is summed over them}}
+// expected-error @below {{has 136 channels on axis 'V', of which a thread block takes 128 values, and which cannot be divided: what reads of states give is summed over them}}
 chunk.scan @summed size 16 tokens(token from 0 size 16, source from 0 size 16)
     dims(K = 64, V = 136) operands(%q[K], %k[K], %v[V])
     states(%S[K, V]: diagonal) {
@@ -41,7 +41,7 @@ larc.recurrence @number(%q[K], %k[K], %v[V]) state(%S[K, V]) -> (o[K])
     dims(K = 136, V = 72) {
   larc.yield %S, %q
 }
-// expected-error @below {{axis 'V' has a size of 72, of which a thread block takes 64 values, and they cannot be divided: an output without them would be of several thread blocks}}
+// expected-error @below {{has 72 channels on axis 'V', of which a thread block takes 64 values, and which cannot be divided: an output without them would be of several thread blocks}}
 chunk.scan @number size 16 tokens(token from 0 size 16, source from 0 size 16)
     dims(K = 136, V = 72) operands(%q[K], %k[K], %v[V])
     states(%S[K, V]: diagonal) {
@@ -131,7 +131,7 @@ larc.recurrence @two(%q[K], %k[K], %v[V], %w[W]) state(%S[K, V], %R[K, W])
   %p = larc.contract %R, %q over K
   larc.yield %S, %R, %o, %p
 }
-// expected-error @below {{state 0 has 128x256 elements: expected at most 16384}}
+// expected-error @below {{has state 0 of 128x256 elements: expected at most 16384}}
 chunk.scan @two size 16 tokens(token from 0 size 16, source from 0 size 16)
     dims(K = 136, V = 72, W = 64) operands(%q[K], %k[K], %v[V], %w[W])
     states(%S[K, V]: diagonal, %R[K, W]: diagonal) {
