@@ -445,10 +445,11 @@ static SmallVector<RoleBody> getRoles(ProgramOp program) {
 }
 
 /// What of `counted` bytes of a chunk's `tokens` passes the memory: what
-/// several warps read passes once. Outside of the loop over tokens there are
-/// none: rows of tokens that are read there are not read in the loop.
+/// several warps read passes once, and so does what several of a head's `parts`
+/// do. Outside of the loop over tokens there are none: rows of tokens that are
+/// read there are not read in the loop.
 static double sumBytes(const llvm::MapVector<Value, double> &counted,
-                       int64_t tokens) {
+                       int64_t tokens, double parts) {
   double sum = 0;
   for (auto [argument, bytes] : counted) {
     auto type = cast<GlobalType>(argument.getType());
@@ -456,7 +457,7 @@ static double sumBytes(const llvm::MapVector<Value, double> &counted,
     int64_t rows = type.hasDynamicRows() ? tokens : type.getRows();
     double row = double(type.getCols()) *
                  double(type.getElementType().getIntOrFloatBitWidth()) / 8;
-    sum += std::min(bytes, double(rows) * row);
+    sum += std::min(bytes, double(rows) * row / parts);
   }
   return sum;
 }
@@ -492,8 +493,9 @@ TileProgramCost larc::measureTiles(ProgramOp program, const GPUModel &model,
       for (auto [argument, bytes] : timer.outsideBytes)
         outsideBytes[argument] += bytes;
     }
-    cost.bytes = sumBytes(chunkBytes, measure.tokensPerChunk);
-    cost.outsideBytes = sumBytes(outsideBytes, /*tokens=*/0);
+    auto parts = double(program.getParts());
+    cost.bytes = sumBytes(chunkBytes, measure.tokensPerChunk, parts);
+    cost.outsideBytes = sumBytes(outsideBytes, /*tokens=*/0, parts);
     double schedulers = double(model.schedulers);
     cost.issue = all.instructions / schedulers;
     cost.alu = all.alu * model.aluCycles / schedulers;

@@ -68,6 +68,8 @@ struct ChunkTileOptions {
   bool segments = false;
   /// Of a lane of the warps that prepare; 0: as many as they usually need.
   int64_t factorRegisters = 0;
+  /// Thread blocks that divide the values of a head; 0: as few as have room.
+  int64_t parts = 0;
 };
 
 /// From a flat, bound recurrence to the tile program of its token loop.

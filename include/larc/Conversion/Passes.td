@@ -263,6 +263,10 @@ def ConvertChunkToTile : Pass<"convert-chunk-to-tile", "::mlir::ModuleOp"> {
     Products over decays that are exponentials are made of sums where these are bounded; else of the factors themselves,
     which go from blocks of 1, 2, 4, ... tokens to blocks twice as long. A warp votes on that for each 16 channels of a chunk.
 
+    A block has room for 128 rows of a state (values: what no read sums), and for 64 where more than 128 columns are summed, which
+    two times four warps then divide. If there are more, `parts` blocks divide them, and each does all that lies along other axes for itself.
+    That takes states and outputs all of which have those values, and nothing that sums over them.
+
     With `segments`, a second program `@NAME_segments` computes what each segment of a sequence does to a state of
     zeros, a third `@NAME_compose` makes of these the states at the starts of segments, and `@NAME` does a segment.
 
@@ -314,7 +318,9 @@ def ConvertChunkToTile : Pass<"convert-chunk-to-tile", "::mlir::ModuleOp"> {
     Option<"factorRegisters", "factor-registers", "int64_t", "0",
            "registers of a lane of the first role; 0: by the number of roles with states">,
     Option<"segments", "segments", "bool", "false",
-           "divide sequences into segments">];
+           "divide sequences into segments">,
+    Option<"parts", "parts", "int64_t", "0",
+           "thread blocks that divide the values of a head; 0: as few as have room">];
   let dependentDialects = ["::larc::tile::TileDialect", "::mlir::arith::ArithDialect",
                            "::mlir::math::MathDialect", "::mlir::scf::SCFDialect"];
 }

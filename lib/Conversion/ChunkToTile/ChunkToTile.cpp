@@ -76,6 +76,26 @@ static int64_t getStateRegisters(const ScanPlan &plan, int64_t role) {
   return given[role - 1];
 }
 
+/// Whether roles have the registers of their states, as accumulators and as
+/// left operands, and of a tile. What else they need the assembler knows.
+static LogicalResult checkRegisters(const ScanPlan &plan) {
+  if (!plan.options.wgmma)
+    return success();
+  chunk::ScanOp scan = plan.scan;
+  for (int64_t role = 1; role <= plan.getStateRoles(); ++role) {
+    int64_t need = plan.chunk / 2;
+    for (const StateForm &state : plan.states)
+      if (state.role == role)
+        need += plan.getPadded(state.cols) / state.parts * 3 / 4;
+    int64_t has = getStateRegisters(plan, role);
+    if (has < need)
+      return scan.emitError("needs ")
+             << need << " registers of a lane for stage " << role
+             << " of states: expected at most " << has;
+  }
+  return success();
+}
+
 namespace {
 
 /// Builds the program of a scan.
@@ -92,7 +112,7 @@ public:
 
 private:
   tile::ProgramOp makeProgram(Operation *before, StringRef name, int64_t warps,
-                              ArgumentNumbers &numbers);
+                              int64_t parts, ArgumentNumbers &numbers);
   void addArguments(ArgumentNumbers &numbers);
   TokenRange getTokens(SegmentRange *segment);
   tile::RoleOp makeRole(int64_t first, int64_t count, int64_t registers);
@@ -151,8 +171,7 @@ void ScanProgram::addArguments(ArgumentNumbers &numbers) {
   if (!plan.options.segments)
     return;
   types.push_back(GlobalType::get(builder.getContext(), getRecordRows(plan),
-                                  ScanPlan::kMostChannels,
-                                  builder.getF32Type()));
+                                  getRecordCols(plan), builder.getF32Type()));
   attributes.push_back(builder.getDictionaryAttr(
       builder.getNamedAttr(tile::kArgumentAttrName,
                            tile::ArgumentKindAttr::get(
@@ -163,8 +182,13 @@ void ScanProgram::addArguments(ArgumentNumbers &numbers) {
 TokenRange ScanProgram::getTokens(SegmentRange *segment) {
   Value length = tile::LengthOp::create(builder, loc);
   Value zero = arith::ConstantIndexOp::create(builder, loc, 0);
+  Value channel;
+  if (plan.valueParts > 1)
+    channel = arith::MulIOp::create(
+        builder, loc, tile::PartOp::create(builder, loc),
+        arith::ConstantIndexOp::create(builder, loc, plan.dividedChannels));
   if (!segment)
-    return {zero, length};
+    return {zero, length, channel};
   segment->number = tile::SegmentOp::create(builder, loc);
   segment->count = tile::SegmentsOp::create(builder, loc);
   Value one = arith::ConstantIndexOp::create(builder, loc, 1);
@@ -182,6 +206,7 @@ TokenRange ScanProgram::getTokens(SegmentRange *segment) {
     return arith::MinUIOp::create(builder, loc, token, length);
   };
   TokenRange tokens;
+  tokens.channel = channel;
   tokens.first =
       limit(arith::MulIOp::create(builder, loc, segment->number, size));
   tokens.end = limit(arith::AddIOp::create(builder, loc, tokens.first, size));
@@ -211,14 +236,14 @@ tile::RoleOp ScanProgram::makeRole(int64_t first, int64_t count,
 
 /// An empty one, whose body is where to go on.
 tile::ProgramOp ScanProgram::makeProgram(Operation *before, StringRef name,
-                                         int64_t warps,
+                                         int64_t warps, int64_t parts,
                                          ArgumentNumbers &numbers) {
   builder.setInsertionPoint(before);
   addArguments(numbers);
   auto program = tile::ProgramOp::create(
       builder, loc, builder.getStringAttr(name),
       TypeAttr::get(builder.getFunctionType(types, {})),
-      builder.getI64IntegerAttr(warps), builder.getI64IntegerAttr(1),
+      builder.getI64IntegerAttr(warps), builder.getI64IntegerAttr(parts),
       builder.getI64IntegerAttr(1), builder.getArrayAttr(attributes),
       ArrayAttr());
   builder.createBlock(&program.getBody(), {}, types,
@@ -228,7 +253,8 @@ tile::ProgramOp ScanProgram::makeProgram(Operation *before, StringRef name,
 
 void ScanProgram::buildComposition(Operation *before, StringRef name) {
   ArgumentNumbers numbers;
-  tile::ProgramOp program = makeProgram(before, name, kComposingWarps, numbers);
+  tile::ProgramOp program =
+      makeProgram(before, name, kComposingWarps, /*parts=*/1, numbers);
   auto end = tile::ReturnOp::create(builder, loc);
   emitComposition(plan, OpBuilder(end),
                   program.getBody().getArgument(numbers.scratch));
@@ -239,7 +265,8 @@ LogicalResult ScanProgram::build(Operation *before, StringRef name,
   int64_t firstState = plan.copyWarps + plan.factorWarps;
   ArgumentNumbers numbers;
   tile::ProgramOp program =
-      makeProgram(before, name, firstState + plan.getAllStateWarps(), numbers);
+      makeProgram(before, name, firstState + plan.getAllStateWarps(),
+                  plan.valueParts, numbers);
   Block *body = &program.getBody().front();
   SegmentRange range;
   range.isSummary = summary;
@@ -327,6 +354,9 @@ struct ConvertChunkToTilePass
       return scan.emitError("expected at least 2 stages, or 0, found ")
                  << stages.getValue(),
              failure();
+    if (parts < 0)
+      return scan.emitError("expected parts, or 0, found ") << parts.getValue(),
+             failure();
     if (factorRegisters != 0 && matrixUnit != "wgmma")
       return scan.emitError("registers of a role need Hopper's wgmma"),
              failure();
@@ -338,6 +368,7 @@ struct ConvertChunkToTilePass
     options.stages = stages;
     options.sharedBytes = sharedBytes;
     options.segments = segments;
+    options.parts = parts;
     options.factorRegisters = factorRegisters;
     return options;
   }
@@ -349,7 +380,7 @@ struct ConvertChunkToTilePass
     if (failed(options))
       return failure();
     FailureOr<ScanPlan> plan = ScanPlan::create(scan, definition, *options);
-    if (failed(plan))
+    if (failed(plan) || failed(checkRegisters(*plan)))
       return failure();
     std::string name = definition.getSymName().str();
     if (segments) {
@@ -386,6 +417,7 @@ void larc::buildChunkTiles(OpPassManager &pm, const TileProgramOptions &options,
   converted.matrixUnit = chunks.wgmma ? "wgmma" : "mma";
   converted.sharedBytes = chunks.sharedBytes;
   converted.segments = chunks.segments;
+  converted.parts = chunks.parts;
   converted.factorRegisters = chunks.factorRegisters;
   pm.addPass(createConvertChunkToTile(converted));
 }

@@ -47,6 +47,7 @@ private:
   };
 
   void emitState(const StateForm &state, Value number);
+  void emitCols(const StateForm &state, Value number);
   void emitRows(const StateForm &state, Value number, int64_t records);
   Value emitRound(const StateForm &state, Value first, int64_t records,
                   Value tile);
@@ -72,8 +73,9 @@ private:
   Value memory;
   Value count, end;     ///< records of the sequence, and their rows
   int64_t firstRow = 0; ///< of the state in a record
-  Value row;            ///< the first of the warp's rows
-  RegType type;         ///< of them
+  int64_t firstCol = 0, numCols = 0;
+  Value row;    ///< the first of the warp's rows
+  RegType type; ///< of them
 };
 
 } // namespace
@@ -91,12 +93,12 @@ Value Composer::load(Value record, Value of, Value col, RegType as,
 
 Composer::Piece Composer::loadPiece(const StateForm &state, Value record) {
   Piece piece;
-  piece.added = load(record, add(row, index(firstRow)), index(0), type);
-  int64_t decays = firstRow + plan.getPadded(state.rows);
+  piece.added = load(record, add(row, index(firstRow)), index(firstCol), type);
+  int64_t decays = firstRow + plan.getAllPadded(state.rows);
   for (Value factor : state.update.getDecays()) {
     if (plan.getChannels(factor) == state.cols) {
       if (!piece.cols)
-        piece.cols = load(record, index(decays), index(0),
+        piece.cols = load(record, index(decays), index(firstCol),
                           type.getSlice(Dimension::Cols));
     } else if (!piece.rows) {
       piece.rows = load(record, index(decays + 1), row,
@@ -134,8 +136,8 @@ Value Composer::emitRound(const StateForm &state, Value first, int64_t records,
     tile = compose(tile, piece);
     Value record = add(first, index(static_cast<int64_t>(i)));
     tile::StoreOp::create(builder, loc, tile, memory,
-                          getRow(record, add(row, index(firstRow))), index(0),
-                          end, /*transposed=*/false);
+                          getRow(record, add(row, index(firstRow))),
+                          index(firstCol), end, /*transposed=*/false);
   }
   return tile;
 }
@@ -143,7 +145,7 @@ Value Composer::emitRound(const StateForm &state, Value first, int64_t records,
 /// Composes `records` records at a time. `number` counts the warps of all of
 /// the sequence's blocks, blocks first.
 void Composer::emitRows(const StateForm &state, Value number, int64_t records) {
-  int64_t cols = plan.getPadded(state.cols);
+  int64_t cols = numCols;
   int64_t rowsOfVectors = kVector * LayoutAttr::kLanes / cols;
   int64_t rows = rowsOfVectors * kAtOnce / records;
   type = RegType::get(builder.getContext(), rows, cols, builder.getF32Type(),
@@ -156,7 +158,8 @@ void Composer::emitRows(const StateForm &state, Value number, int64_t records) {
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(loop.getBody());
   row = loop.getInductionVar();
-  Value initial = load(index(0), add(row, index(firstRow)), index(0), type);
+  Value initial =
+      load(index(0), add(row, index(firstRow)), index(firstCol), type);
   auto rounds = scf::ForOp::create(builder, loc, index(1), count,
                                    index(records), initial);
   builder.setInsertionPointToStart(rounds.getBody());
@@ -165,7 +168,15 @@ void Composer::emitRows(const StateForm &state, Value number, int64_t records) {
   scf::YieldOp::create(builder, loc, next);
 }
 
+/// A warp has as many columns as its lanes have vectors.
 void Composer::emitState(const StateForm &state, Value number) {
+  int64_t all = plan.getAllPadded(state.cols);
+  numCols = std::min(all, kVector * LayoutAttr::kLanes);
+  for (firstCol = 0; firstCol < all; firstCol += numCols)
+    emitCols(state, number);
+}
+
+void Composer::emitCols(const StateForm &state, Value number) {
   Value isFew = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ule,
                                       count, index(kFewRecords + 1));
   auto branch = scf::IfOp::create(builder, loc, TypeRange(), isFew,

@@ -34,10 +34,15 @@ void larc::emitCopies(const ScanPlan &plan, SharedArrays &shared,
   const Phases &phases = shared.getPhases();
   tile::PhaseWaitOp::create(builder, loc, phases.done, stage, before);
   chunk::ScanOp scan = plan.scan;
-  for (unsigned i = 0; i < scan.getNumOperands(); ++i)
-    if (Value ring = shared.getRing(i))
-      tile::CopyAsyncOp::create(
-          builder, loc, arguments[i], first, index(0), tokens.end,
-          tile::StageOp::create(builder, loc, ring, stage));
+  for (unsigned i = 0; i < scan.getNumOperands(); ++i) {
+    Value ring = shared.getRing(i);
+    if (!ring)
+      continue;
+    StringAttr axis = plan.getChannels(scan.getBody().getArgument(i));
+    Value col = axis == plan.dividedAxis ? tokens.channel : index(0);
+    tile::CopyAsyncOp::create(builder, loc, arguments[i], first, col,
+                              tokens.end,
+                              tile::StageOp::create(builder, loc, ring, stage));
+  }
   tile::PhaseArriveOp::create(builder, loc, phases.landed, stage);
 }

@@ -460,6 +460,52 @@ void FactorRole::planMatrices() {
   }
 }
 
+/// Passes leave out channels that do not exist. What the roles with states read
+/// of those is zero in all stages, once and for all; where it lies over an
+/// operand, copies bring the zeros.
+void FactorRole::clearPadding() {
+  auto isCopied = [&](Value memory) {
+    chunk::ScanOp scan = plan.scan;
+    for (unsigned i = 0; i < scan.getNumOperands(); ++i)
+      if (shared.getRing(i) == memory && shared.isRead(i))
+        return true;
+    return false;
+  };
+  SmallVector<std::pair<const Crossing *, StringAttr>> padded;
+  for (const Crossing *crossing : shared.getCrossings(0)) {
+    if (crossing->form == ArrayForm::Scores ||
+        crossing->form == ArrayForm::Exact || isCopied(crossing->memory))
+      continue;
+    StringAttr axis = getChannels(crossing->recipe);
+    if (axis && getPasses(axis) * ScanPlan::kRows < plan.getPadded(axis))
+      padded.emplace_back(crossing, axis);
+  }
+  if (padded.empty())
+    return;
+  auto loop = scf::ForOp::create(builder, loc, self, shared.getStages(),
+                                 index(plan.factorWarps));
+  {
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPoint(loop.getBody()->getTerminator());
+    stage = loop.getInductionVar();
+    for (auto [crossing, axis] : padded) {
+      Value memory = getStage(crossing->memory, stage);
+      auto type = cast<tile::SharedType>(memory.getType());
+      bool channelsFirst =
+          crossing->form == ArrayForm::Float && type.getRows() > 1;
+      Value zeros = convert(splat(0, getTileType(true, type.getRows() > 1)),
+                            type.getElementType());
+      for (int64_t at = getPasses(axis) * ScanPlan::kRows;
+           at < plan.getPadded(axis); at += ScanPlan::kRows)
+        store(zeros, memory, index(channelsFirst ? at : 0),
+              index(channelsFirst ? 0 : at), /*transposed=*/channelsFirst);
+    }
+  }
+  fence();
+  tile::BarrierOp::create(builder, loc, index(kFactorBarrier),
+                          builder.getI64IntegerAttr(plan.factorWarps));
+}
+
 /// Operands with one number for each token are read a chunk of the warp ahead.
 SmallVector<Value> FactorRole::loadScalars(Value first) {
   chunk::ScanOp scan = plan.scan;
@@ -534,6 +580,9 @@ void FactorRole::emit(tile::RoleOp role, TokenRange range) {
   tile::PhaseArriveOp::create(builder, loc, phases.ready.front(), stage);
   if (!scalars.empty())
     scf::YieldOp::create(builder, loc, next);
+  // What is read is known now.
+  builder.setInsertionPoint(loop);
+  clearPadding();
   builder.setInsertionPointAfter(loop);
   endScans();
 }

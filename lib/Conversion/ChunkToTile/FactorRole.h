@@ -81,6 +81,7 @@ private:
   };
 
   void planMatrices();
+  void clearPadding();
   void bindScalars(mlir::ValueRange scalars);
   mlir::SmallVector<mlir::Value> loadScalars(mlir::Value first);
   void emitChunk();
@@ -150,7 +151,6 @@ private:
   void writeScores(const ScoresForm &form, mlir::ValueRange raw);
 
   ArgumentNumbers argumentNumbers;
-  TokenRange tokens;
   mlir::Value self; ///< the warp's number
   std::deque<TokenScan> scans;
   std::vector<Matrix> matrices;

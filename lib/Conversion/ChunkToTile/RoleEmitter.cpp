@@ -8,6 +8,8 @@
 
 #include "RoleEmitter.h"
 
+#include "llvm/Support/MathExtras.h"
+
 #include <limits>
 
 using namespace mlir;
@@ -210,7 +212,11 @@ int64_t RoleEmitter::getWarps(StringAttr axis) const {
 }
 
 int64_t RoleEmitter::getPasses(StringAttr axis) const {
-  return plan.getPadded(axis) / ScanPlan::kRows / getWarps(axis);
+  int64_t channels = plan.getPadded(axis);
+  if (warps == 1 && plan.getStateRoles() == 1)
+    channels = std::min(channels, plan.getSize(axis));
+  return static_cast<int64_t>(
+      llvm::divideCeil(channels, ScanPlan::kRows * getWarps(axis)));
 }
 
 void RoleEmitter::forgetChannels() {
@@ -247,6 +253,7 @@ RoleEmitter::forPasses(StringAttr axis, ValueRange carried,
     return next;
   };
   group = std::min(group, passes);
+  passes = static_cast<int64_t>(llvm::alignTo(passes, group));
   SmallVector<Value> results;
   if (group == passes) {
     results = emitGroup(index(0), carried);
@@ -277,6 +284,11 @@ Value RoleEmitter::getFirstChannel(StringAttr axis) {
   if (pass && getPasses(axis) > 1)
     first = add(first, multiply(pass, having * ScanPlan::kRows));
   return first;
+}
+
+Value RoleEmitter::getFirstGlobal(StringAttr axis) {
+  Value first = getFirstChannel(axis);
+  return axis == plan.dividedAxis ? add(tokens.channel, first) : first;
 }
 
 void RoleEmitter::onlyWarps(int64_t count, llvm::function_ref<void()> body) {
@@ -467,7 +479,7 @@ Value RoleEmitter::loadConstant(BlockArgument argument) {
   Type element = cast<tile::GlobalType>(memory.getType()).getElementType();
   StringAttr axis = plan.getChannels(argument);
   RegType type = getTileType(axis != nullptr, false).withElementType(element);
-  Value first = axis ? getFirstChannel(axis) : index(0);
+  Value first = axis ? getFirstGlobal(axis) : index(0);
   return convert(load(memory, index(0), first, type,
                       /*transposed=*/!tokensInRows),
                  getF32());

@@ -34,9 +34,11 @@ enum class ArrayForm {
   Partials,
 };
 
-/// The tokens that a block does.
+/// The tokens that a block does, and the first of its channels of the divided
+/// axis.
 struct TokenRange {
   mlir::Value first, end; ///< index
+  mlir::Value channel;    ///< index; null where no axis is divided
 };
 
 /// What the roles wait for, a phase of each for each chunk.
@@ -65,6 +67,7 @@ public:
   mlir::Value getRing(unsigned operand) const { return rings[operand]; }
   /// Notes that a warp reads an operand as it came.
   void markRead(unsigned operand) { read.insert(operand); }
+  bool isRead(unsigned operand) const { return read.contains(operand); }
   /// The ring of what crosses from role to role.
   mlir::Value cross(const Recipe &recipe, ArrayForm form);
   /// The same; null if nobody asked for it yet.
@@ -193,7 +196,9 @@ protected:
   void barrier();
   void fence();
   /// How many warps have different channels of an axis, and how many passes it
-  /// takes them to do all.
+  /// takes them to do all. A warp by itself leaves out channels that do not
+  /// exist, 16 at a time; not in a cascade, whose stages write over what it
+  /// left.
   int64_t getWarps(mlir::StringAttr axis) const;
   int64_t getPasses(mlir::StringAttr axis) const;
   /// Emits `body` for each pass over an axis, in a loop where there are several
@@ -207,6 +212,8 @@ protected:
   void forgetChannels();
   /// The first channel of `axis` that the warp has in this pass.
   mlir::Value getFirstChannel(mlir::StringAttr axis);
+  /// Its place in global memory.
+  mlir::Value getFirstGlobal(mlir::StringAttr axis);
   /// Emits `body` for the first `warps` warps.
   void onlyWarps(int64_t warps, llvm::function_ref<void()> body);
 
@@ -298,6 +305,7 @@ protected:
   mlir::ValueRange arguments; ///< of the program
   const bool tokensInRows;
   int64_t barrierId, warps;
+  TokenRange tokens;
   mlir::Value pass; ///< null outside loops over passes
   mlir::OpBuilder builder;
   mlir::Location loc;

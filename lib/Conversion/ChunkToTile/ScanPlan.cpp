@@ -61,7 +61,12 @@ int64_t ScanPlan::getSize(StringAttr axis) const {
 }
 
 int64_t ScanPlan::getPadded(StringAttr axis) const {
-  return getSize(axis) <= kMostChannels / 2 ? kMostChannels / 2 : kMostChannels;
+  if (axis == dividedAxis)
+    return dividedChannels;
+  int64_t padded = kMatrixChannels;
+  while (padded < getSize(axis))
+    padded *= 2;
+  return padded;
 }
 
 std::optional<unsigned> ScanPlan::getRawOperand(Value value) const {
@@ -162,10 +167,10 @@ LogicalResult ScanPlan::checkAxes() {
   }
   for (NamedAttribute dim : scan.getDims())
     if (cast<IntegerAttr>(dim.getValue()).getInt() > kMostChannels)
-      return scan.emitError("axis '")
-             << dim.getName().getValue() << "' has a size of "
+      return scan.emitError("has ")
              << cast<IntegerAttr>(dim.getValue()).getInt()
-             << ": expected at most " << kMostChannels;
+             << " channels on axis '" << dim.getName().getValue()
+             << "': expected at most " << kMostChannels;
   return success();
 }
 
@@ -501,7 +506,10 @@ int64_t ScanPlan::getStateWarps(int64_t role) const {
   };
   for (const StateForm &state : states)
     if (state.role == role)
-      add(state.rows);
+      channels =
+          std::max(channels,
+                   getPadded(state.rows) *
+                       std::max<int64_t>(getPadded(state.cols) / kMostCols, 1));
   for (Operation &op : scan.getBody().front())
     for (Value result : op.getResults())
       if (!isa<UpdateOp>(op) && getRole(result) == role)
@@ -544,14 +552,16 @@ LogicalResult ScanPlan::planStates() {
         return state.update.emitError(
             "adds products other than of a key and a value of one axis each");
   }
+  if (failed(divideValues()))
+    return failure();
   // A right operand begins with a row of the swizzle.
-  constexpr int64_t leastCols = 64;
+  constexpr int64_t leastCols = kMatrixChannels;
   for (StateForm &state : states)
-    if (states.size() > 1)
+    if (states.size() > 1 || getPadded(state.cols) > kMostCols)
       state.parts =
           std::min(getStateWarps(state.role) * kRows / getPadded(state.rows),
                    getPadded(state.cols) / leastCols);
-  return success();
+  return checkSizes();
 }
 
 FailureOr<ScanPlan> ScanPlan::create(chunk::ScanOp scan,

@@ -28,6 +28,8 @@ struct ScanTileOptions {
   int64_t sharedBytes = 0;
   bool segments = false;
   int64_t factorRegisters = 0; ///< 0: by rule
+  /// Thread blocks that divide the values of a head; 0: as few as may be.
+  int64_t parts = 0;
 };
 
 /// What a value is multiplied by: products of a decay's factors over tokens of
@@ -146,7 +148,11 @@ class ScanPlan {
 public:
   static constexpr int64_t kStateWarps = 8; ///< at most, of a role with states
   static constexpr int64_t kRows = 16;      ///< of a warp's tile
-  static constexpr int64_t kMostChannels = kStateWarps * kRows;
+  static constexpr int64_t kMatrixChannels = 64; ///< at least, of a matrix
+  static constexpr int64_t kMostChannels = 256;
+  /// Of a state's columns, in one warp: as accumulators and as left operands
+  /// they have 96 registers of a lane.
+  static constexpr int64_t kMostCols = 128;
 
   static mlir::FailureOr<ScanPlan>
   create(chunk::ScanOp scan, RecurrenceOp definition, ScanTileOptions options);
@@ -164,6 +170,10 @@ public:
   int64_t factorWarps = 4;
   /// Those that are matrices.
   llvm::SmallVector<StateForm> states;
+  /// The axis whose channels are divided among blocks; null if there is none.
+  mlir::StringAttr dividedAxis;
+  /// The blocks of a head, and the channels of each.
+  int64_t valueParts = 1, dividedChannels = 0;
   /// The others, which are scanned before all else, in the order of the scan.
   llvm::SmallVector<CarriedForm> carried;
   /// In the order of the scan.
@@ -179,9 +189,13 @@ public:
   /// The axis that counts no tokens; null if there is none.
   mlir::StringAttr getChannels(mlir::Value value) const;
   int64_t getSize(mlir::StringAttr axis) const;
-  /// The channels of an axis in shared memory and in all warps' tiles: 64 or
-  /// 128.
+  /// The channels of an axis in shared memory and in all warps' tiles: 64, 128
+  /// or 256. Of the divided axis those of the block's part.
   int64_t getPadded(mlir::StringAttr axis) const;
+  /// Those of all blocks together.
+  int64_t getAllPadded(mlir::StringAttr axis) const {
+    return getPadded(axis) * (axis == dividedAxis ? valueParts : 1);
+  }
   /// The role that computes `value`: 0 is the first, which has no states. A
   /// state that is read by what depends on another has a role after that's.
   int64_t getRole(mlir::Value value) const { return roles.lookup(value); }
@@ -241,6 +255,11 @@ private:
   /// Takes the products of a decay over tokens out of `factors`.
   Recipe makeRecipe(llvm::SmallVector<mlir::Value> factors,
                     mlir::Operation *before);
+
+  std::optional<std::string> whyUndivided(mlir::StringAttr axis) const;
+  int64_t getMostRows() const;
+  mlir::LogicalResult divideValues();
+  mlir::LogicalResult checkSizes();
 
   void findRoles();
   bool spreadRoles();

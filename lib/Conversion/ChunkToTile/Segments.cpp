@@ -32,7 +32,16 @@ using tile::RegType;
 static constexpr int64_t kDecayRows = 2;
 
 int64_t larc::getRecordRows(const ScanPlan &plan, const StateForm &state) {
-  return plan.getPadded(state.rows) + kDecayRows;
+  return plan.getAllPadded(state.rows) + kDecayRows;
+}
+
+int64_t larc::getRecordCols(const ScanPlan &plan) {
+  // Rows of 512 bytes at least.
+  int64_t cols = 128;
+  for (const StateForm &state : plan.states)
+    cols = std::max(
+        {cols, plan.getAllPadded(state.rows), plan.getAllPadded(state.cols)});
+  return cols;
 }
 
 int64_t larc::getRecordRows(const ScanPlan &plan) {
@@ -103,7 +112,7 @@ Value StateRole::loadFirst(const StateForm &state, unsigned number) {
                         ? splat(0, type)
                         : load(arguments[argumentNumbers.scratch],
                                add(getRecord(segment->number, number, 0),
-                                   getFirstChannel(state.rows)),
+                                   getFirstGlobal(state.rows)),
                                getFirstCol(state), type);
   scf::YieldOp::create(builder, loc, otherwise);
   return branch.getResult(0);
@@ -113,11 +122,11 @@ void StateRole::storeRecord(unsigned number, Value tile,
                             const StateDecay &decay) {
   const StateForm &state = plan.states[number];
   Value memory = arguments[argumentNumbers.scratch];
-  Value first = getFirstChannel(state.rows);
+  Value first = getFirstGlobal(state.rows);
   // The last segment's block has the initial state.
   Value record = arith::RemUIOp::create(
       builder, loc, add(segment->number, index(1)), segment->count);
-  int64_t rows = plan.getPadded(state.rows);
+  int64_t rows = plan.getAllPadded(state.rows);
   Value col = getFirstCol(state);
   onlyOwners(state, [&] {
     store(tile, memory, add(getRecord(record, number, 0), first), col);
@@ -133,6 +142,8 @@ void StateRole::storeRecord(unsigned number, Value tile,
   onlyOwners(state, [&] {
     Value inPart =
         arith::RemUIOp::create(builder, loc, warp, index(getWarps(state.rows)));
+    if (plan.valueParts > 1)
+      inPart = add(inPart, tokens.channel);
     Value isFirst = arith::CmpIOp::create(
         builder, loc, arith::CmpIPredicate::eq, inPart, index(0));
     auto branch =

@@ -72,7 +72,7 @@ Value StateRole::loadState(const StateForm &state) {
   Value memory = arguments[argumentNumbers.initials + state.number];
   Type element = cast<tile::GlobalType>(memory.getType()).getElementType();
   RegType type = getStateType(state, element);
-  Value first = getFirstChannel(state.rows), col = getFirstCol(state);
+  Value first = getFirstGlobal(state.rows), col = getFirstCol(state);
   Value tile = state.transposed ? load(memory, col, first, type, true,
                                        index(plan.getSize(state.cols)))
                                 : load(memory, first, col, type, false,
@@ -82,7 +82,7 @@ Value StateRole::loadState(const StateForm &state) {
 
 void StateRole::storeState(const StateForm &state, Value tile) {
   Value memory = arguments[argumentNumbers.finals + state.number];
-  Value first = getFirstChannel(state.rows), col = getFirstCol(state);
+  Value first = getFirstGlobal(state.rows), col = getFirstCol(state);
   tile =
       convert(tile, cast<tile::GlobalType>(memory.getType()).getElementType());
   onlyOwners(state, [&] {
@@ -112,23 +112,29 @@ void StateRole::storeOutput(unsigned number, Value value, Value first) {
   Value memory = arguments[argumentNumbers.outputs + number];
   Type element = cast<tile::GlobalType>(memory.getType()).getElementType();
   StringAttr axis = plan.getChannels(value);
-  Value tile = convert(expand(evaluate(value), axis != nullptr, true), element);
+  auto getTile = [&] {
+    return convert(expand(evaluate(value), axis != nullptr, true), element);
+  };
   if (!axis)
-    return onlyWarps(
-        1, [&] { store(tile, memory, first, index(0), true, tokens.end); });
+    return onlyWarps(1, [&, tile = getTile()] {
+      store(tile, memory, first, index(0), true, tokens.end);
+    });
   bool is16Bit = element.getIntOrFloatBitWidth() == 16;
   Value &staging = outputMemories[number];
   if (!staging)
     staging = shared.allocate(
         SharedType::get(builder.getContext(), plan.chunk, plan.getPadded(axis),
                         element, is16Bit ? 128 : 0, is16Bit ? 0 : 4, 1));
-  Value channel = getFirstChannel(axis);
-  onlyWarps(getWarps(axis), [&] {
-    store(tile, staging, index(0), channel, true);
-    RegType type = getTileType(plan.chunk, ScanPlan::kRows, element,
-                               getRowLayout(element));
-    store(load(staging, index(0), channel, type), memory, first, channel, false,
-          tokens.end);
+  forPasses(axis, {}, [&](ValueRange) {
+    Value tile = getTile(), channel = getFirstChannel(axis);
+    onlyWarps(getWarps(axis), [&] {
+      store(tile, staging, index(0), channel, true);
+      RegType type = getTileType(plan.chunk, ScanPlan::kRows, element,
+                                 getRowLayout(element));
+      store(load(staging, index(0), channel, type), memory, first,
+            getFirstGlobal(axis), false, tokens.end);
+    });
+    return SmallVector<Value>();
   });
 }
 

@@ -25,6 +25,8 @@ struct SegmentRange {
 /// state, of all.
 int64_t getRecordRows(const ScanPlan &plan, const StateForm &state);
 int64_t getRecordRows(const ScanPlan &plan);
+/// The columns of those rows.
+int64_t getRecordCols(const ScanPlan &plan);
 
 /// Warps of the program that composes records.
 constexpr int64_t kComposingWarps = 8;
@@ -142,7 +144,6 @@ private:
   ArgumentNumbers argumentNumbers;
   const SegmentRange *segment; ///< null where there are none
   int64_t roleNumber;
-  TokenRange tokens;
   /// The numbers of the role's states.
   llvm::SmallVector<unsigned> own;
   /// The chunk's states, and as left operands where they are read.

@@ -466,35 +466,54 @@ void ProgramEmitter::emitCopyAsync(CopyAsyncOp op) {
   if (inRole)
     copying =
         arith::SubIOp::create(builder, loc, readThread(), index(firstThread));
-  for (int64_t first = 0; first < pieces; first += threads) {
-    Value number = add(copying, index(first));
+  auto copyPiece = [&](Value number) {
     Value atRow = arith::DivUIOp::create(builder, loc, number, index(across));
     Value atCol = multiply(
         arith::RemUIOp::create(builder, loc, number, index(across)), perPiece);
-    auto copy = [&] {
-      Value to = getSharedAddress(target, matrix, atRow, atCol, none, 0, 0);
-      Value fromRow = add(row, atRow), fromCol = add(col, atCol);
-      Value predicate = getPredicate(source.getCols(), fromRow, fromCol, below,
-                                     perPiece, colsInside);
-      // Nothing is read of a row that is not there, but its address is formed.
-      Value inside = arith::CmpIOp::create(
-          builder, loc, arith::CmpIPredicate::ne, predicate, i32(0));
-      Value safeRow =
-          arith::SelectOp::create(builder, loc, inside, fromRow, index(0));
-      Value from = getGlobalAddress(globals.at(op.getSource()), element,
-                                    safeRow, fromCol);
-      Value size =
-          arith::SelectOp::create(builder, loc, inside, i32(piece), i32(0));
-      NVVM::CpAsyncOp::create(
-          builder, loc, to, from, builder.getI32IntegerAttr(piece),
-          NVVM::LoadCacheModifierKindAttr::get(
-              builder.getContext(), piece == 16
-                                        ? NVVM::LoadCacheModifierKind::CG
-                                        : NVVM::LoadCacheModifierKind::CA),
-          size);
-    };
+    Value to = getSharedAddress(target, matrix, atRow, atCol, none, 0, 0);
+    Value fromRow = add(row, atRow), fromCol = add(col, atCol);
+    Value predicate = getPredicate(source.getCols(), fromRow, fromCol, below,
+                                   perPiece, colsInside);
+    // Nothing is read of a row that is not there, but its address is formed.
+    Value inside = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ne,
+                                         predicate, i32(0));
+    Value safeRow =
+        arith::SelectOp::create(builder, loc, inside, fromRow, index(0));
+    Value from =
+        getGlobalAddress(globals.at(op.getSource()), element, safeRow, fromCol);
+    Value size =
+        arith::SelectOp::create(builder, loc, inside, i32(piece), i32(0));
+    NVVM::CpAsyncOp::create(builder, loc, to, from,
+                            builder.getI32IntegerAttr(piece),
+                            NVVM::LoadCacheModifierKindAttr::get(
+                                builder.getContext(),
+                                piece == 16 ? NVVM::LoadCacheModifierKind::CG
+                                            : NVVM::LoadCacheModifierKind::CA),
+                            size);
+  };
+  // A role that copies has few registers, which the addresses of many pieces
+  // do not fit: so many make a loop, which LLVM does not unroll since its
+  // length is assembly's, and the assembler since it is told not to.
+  constexpr int64_t mostTogether = 4;
+  int64_t group = mostTogether * threads;
+  if (inRole && numWarps > 1 && pieces > group && pieces % group == 0) {
+    Value count = assembly("mov.u32 $0, " + std::to_string(pieces) + ";", "=r",
+                           {}, builder.getI32Type())
+                      .front();
+    count =
+        arith::IndexCastOp::create(builder, loc, builder.getIndexType(), count);
+    auto loop = scf::ForOp::create(builder, loc, index(0), count, index(group));
+    OpBuilder::InsertionGuard inner(builder);
+    builder.setInsertionPoint(loop.getBody()->getTerminator());
+    assembly(".pragma \"nounroll\";", "", {}, {});
+    for (int64_t first = 0; first < group; first += threads)
+      copyPiece(add(add(copying, loop.getInductionVar()), index(first)));
+    return;
+  }
+  for (int64_t first = 0; first < pieces; first += threads) {
+    Value number = add(copying, index(first));
     if (first + threads <= pieces) {
-      copy();
+      copyPiece(number);
       continue;
     }
     Value exists = arith::CmpIOp::create(
@@ -502,6 +521,6 @@ void ProgramEmitter::emitCopyAsync(CopyAsyncOp op) {
     auto guard = scf::IfOp::create(builder, loc, exists, false);
     OpBuilder::InsertionGuard inner(builder);
     builder.setInsertionPoint(guard.thenBlock()->getTerminator());
-    copy();
+    copyPiece(number);
   }
 }

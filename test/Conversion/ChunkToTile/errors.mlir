@@ -18,13 +18,13 @@ chunk.scan @matrices size 16 tokens(token from 0 size 16, source from 0 size 16)
 // -----
 
 larc.recurrence @long(%q[K], %k[K], %v[V], %g[K]: gate, %c: gate) state(%S[K, V]) -> (o[V])
-    dims(K = 256, V = 16) {
+    dims(K = 264, V = 16) {
   %o = larc.contract %S, %q over K
   larc.yield %S, %o
 }
-// expected-error @below {{axis 'K' has a size of 256: expected at most 128}}
+// expected-error @below {{has 264 channels on axis 'K': expected at most 256}}
 chunk.scan @long size 16 tokens(token from 0 size 16, source from 0 size 16)
-    dims(K = 256, V = 16) operands(%q[K], %k[K], %v[V], %g[K], %c)
+    dims(K = 264, V = 16) operands(%q[K], %k[K], %v[V], %g[K], %c)
     states(%S[K, V]: diagonal) {
   %o = larc.contract %q, %S over K
   %n = chunk.update %S over token keys(%k) values(%v)

@@ -9,7 +9,11 @@
 // RUN: not larc-opt %s --convert-chunk-to-tile=stages=1 2>&1 | FileCheck %s --check-prefix=FEW
 // RUN: not larc-opt %s --convert-chunk-to-tile=factor-registers=36 2>&1 | FileCheck %s --check-prefix=REGISTERS
 // RUN: not larc-opt %s --convert-chunk-to-tile="matrix-unit=mma factor-registers=96" 2>&1 | FileCheck %s --check-prefix=MMA
+// RUN: not larc-opt %s --convert-chunk-to-tile=parts=-1 2>&1 | FileCheck %s --check-prefix=NEGATIVE
+// RUN: not larc-opt %s --convert-chunk-to-tile=parts=2 2>&1 | FileCheck %s --check-prefix=PARTS
 
+// NEGATIVE: error: expected parts, or 0, found -1
+// PARTS: error: cannot divide 16 channels of axis 'V' into 2 parts: expected 1
 // MMA: error: registers of a role need Hopper's wgmma
 
 // OPERANDS: error: expected 3 types of operands, found 1

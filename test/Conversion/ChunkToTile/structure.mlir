@@ -8,13 +8,13 @@
 // needed for, others have the state. All that goes from role to role has as
 // many stages, and three phases for each.
 // CHECK-LABEL: tile.program @gated(
-// CHECK-SAME:    %[[Q:[^:]+]]: !tile.global<?x16xbf16> {tile.argument = #tile.argument<operand>}
-// CHECK-SAME:    %[[K:[^:]+]]: !tile.global<?x16xbf16>
-// CHECK-SAME:    %[[V:[^:]+]]: !tile.global<?x16xbf16>
-// CHECK-SAME:    %[[G:[^:]+]]: !tile.global<?x16xbf16> {tile.argument = #tile.argument<operand>}
-// CHECK-SAME:    %[[O:[^:]+]]: !tile.global<?x16xbf16> {tile.argument = #tile.argument<output>}
-// CHECK-SAME:    %[[I:[^:]+]]: !tile.global<16x16xf32> {tile.argument = #tile.argument<initial>}
-// CHECK-SAME:    %[[F:[^:]+]]: !tile.global<16x16xf32> {tile.argument = #tile.argument<final>}) warps 16 {
+// CHECK-SAME:    %[[Q:[^:]+]]: !tile.global<?x64xbf16> {tile.argument = #tile.argument<operand>}
+// CHECK-SAME:    %[[K:[^:]+]]: !tile.global<?x64xbf16>
+// CHECK-SAME:    %[[V:[^:]+]]: !tile.global<?x64xbf16>
+// CHECK-SAME:    %[[G:[^:]+]]: !tile.global<?x64xbf16> {tile.argument = #tile.argument<operand>}
+// CHECK-SAME:    %[[O:[^:]+]]: !tile.global<?x64xbf16> {tile.argument = #tile.argument<output>}
+// CHECK-SAME:    %[[I:[^:]+]]: !tile.global<64x64xf32> {tile.argument = #tile.argument<initial>}
+// CHECK-SAME:    %[[F:[^:]+]]: !tile.global<64x64xf32> {tile.argument = #tile.argument<final>}) warps 16 {
 // CHECK:       %[[LENGTH:.+]] = tile.length
 // CHECK:       %[[QS:.+]] = tile.alloc : <16x64xbf16, swizzle = 128, stages = 8>
 // CHECK-NEXT:  %[[KS:.+]] = tile.alloc : <16x64xbf16, swizzle = 128, stages = 8>
@@ -183,7 +183,7 @@
 // two warps do every other chunk, and the others nothing: one that is a round
 // of stages ahead would take a phase for an earlier one.
 // TYPES-LABEL: tile.program @gated(
-// TYPES-SAME:    !tile.global<?x16xbf16>{{.+}}!tile.global<?x16xbf16>{{.+}}!tile.global<?x16xf32>{{.+}}!tile.global<?x16xf32>{{.+}}!tile.global<?x16xf32> {tile.argument = #tile.argument<output>}
+// TYPES-SAME:    !tile.global<?x64xbf16>{{.+}}!tile.global<?x64xbf16>{{.+}}!tile.global<?x64xf32>{{.+}}!tile.global<?x64xf32>{{.+}}!tile.global<?x64xf32> {tile.argument = #tile.argument<output>}
 // TYPES:         tile.alloc : <16x64xbf16, swizzle = 128, stages = 2>
 // TYPES-NEXT:    tile.alloc : <16x64xbf16, swizzle = 128, stages = 2>
 // TYPES-NEXT:    tile.alloc : <16x64xf32, pad = 4, stages = 2>
@@ -212,7 +212,7 @@
 // FEWER:         arith.constant 6 : index
 // FEWER-NEXT:    arith.constant 4 : index
 larc.recurrence @gated(%q[K], %k[K], %v[V], %g[K]: gate) state(%S[K, V])
-    -> (o[V]) dims(K = 16, V = 16) {
+    -> (o[V]) dims(K = 64, V = 64) {
   %a = larc.exp %g
   %d = larc.mul %a, %S
   %w = larc.mul %k, %v
@@ -222,7 +222,7 @@ larc.recurrence @gated(%q[K], %k[K], %v[V], %g[K]: gate) state(%S[K, V])
 }
 chunk.scan @gated size 16
     tokens(token from 0 size 16, source from 0 size 16)
-    dims(K = 16, V = 16)
+    dims(K = 64, V = 64)
     operands(%q[K], %k[K], %v[V], %g[K])
     states(%S[K, V]: diagonal) {
   %a = larc.exp %g
@@ -277,7 +277,7 @@ chunk.scan @gated size 16
 // TYPES-LABEL: tile.program @scalar(
 // FEWER-LABEL: tile.program @scalar(
 larc.recurrence @scalar(%q[K], %k[K], %v[V], %g: gate) state(%S[K, V])
-    -> (o[V]) dims(K = 16, V = 16) {
+    -> (o[V]) dims(K = 64, V = 64) {
   %a = larc.exp %g
   %d = larc.mul %a, %S
   %w = larc.mul %k, %v
@@ -287,7 +287,7 @@ larc.recurrence @scalar(%q[K], %k[K], %v[V], %g: gate) state(%S[K, V])
 }
 chunk.scan @scalar size 16
     tokens(token from 0 size 16, source from 0 size 16)
-    dims(K = 16, V = 16)
+    dims(K = 64, V = 64)
     operands(%q[K], %k[K], %v[V], %g)
     states(%S[K, V]: diagonal) {
   %a = larc.exp %g
@@ -333,7 +333,7 @@ chunk.scan @scalar size 16
 // TYPES-LABEL: tile.program @values(
 // FEWER-LABEL: tile.program @values(
 larc.recurrence @values(%q[K], %k[K], %v[V], %g[V]: gate) state(%S[K, V])
-    -> (o[V]) dims(K = 16, V = 16) {
+    -> (o[V]) dims(K = 64, V = 64) {
   %a = larc.exp %g
   %d = larc.mul %a, %S
   %w = larc.mul %k, %v
@@ -343,7 +343,7 @@ larc.recurrence @values(%q[K], %k[K], %v[V], %g[V]: gate) state(%S[K, V])
 }
 chunk.scan @values size 16
     tokens(token from 0 size 16, source from 0 size 16)
-    dims(K = 16, V = 16)
+    dims(K = 64, V = 64)
     operands(%q[K], %k[K], %v[V], %g[V])
     states(%S[K, V]: diagonal) {
   %a = larc.exp %g
@@ -386,13 +386,13 @@ chunk.scan @values size 16
 // TYPES-LABEL: tile.program @stages(
 // FEWER-LABEL: tile.program @stages(
 larc.recurrence @stages(%q[K], %k[K], %v[V], %m[M]) state(%S[K, M], %T[M, V])
-    -> (o[V]) dims(K = 16, V = 16, M = 16) {
+    -> (o[V]) dims(K = 64, V = 64, M = 64) {
   %o = larc.contract %T, %m over M
   larc.yield %S, %T, %o
 }
 chunk.scan @stages size 16
     tokens(token from 0 size 16, source from 0 size 16)
-    dims(K = 16, V = 16, M = 16)
+    dims(K = 64, V = 64, M = 64)
     operands(%q[K], %k[K], %v[V], %m[M])
     states(%S[K, M]: diagonal, %T[M, V]: diagonal) {
   %past = larc.contract %q, %S over K

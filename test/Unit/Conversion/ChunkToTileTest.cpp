@@ -46,6 +46,7 @@ struct Case {
   /// The operand that this changes, instead of the gates.
   std::string changed;
   int64_t stages = 0; ///< 0: as many as fit
+  int64_t parts = 0;  ///< of the values; 0: as few as have room
   DType dtype = DType::BF16;
   Values attributes;
 };
@@ -121,6 +122,7 @@ OwningOpRef<ModuleOp> ChunkToTileTest::compile(Problem &problem,
   chunks.size = given.chunk;
   chunks.wgmma = given.wgmma;
   chunks.segments = given.segments > 0;
+  chunks.parts = given.parts;
   if (given.stages == 0) {
     buildChunkTiles(pm, options, chunks);
   } else {
@@ -209,7 +211,8 @@ TensorMap ChunkToTileTest::run(Problem &problem, const Case &given) {
   for (tile::ProgramOp each : programs)
     for (block.segment = block.segments - 1; block.segment >= 0;
          --block.segment)
-      EXPECT_TRUE(succeeded(interpretTileProgram(each, block)));
+      for (block.part = 0; block.part < int64_t(each.getParts()); ++block.part)
+        EXPECT_TRUE(succeeded(interpretTileProgram(each, block)));
   return results;
 }
 
@@ -325,6 +328,127 @@ TEST_F(ChunkToTileTest, ManySegments) {
   given.segments = 2;
   check(load("hgrn2"), {{"K", 24}, {"V", 72}}, given);
   check(load("outer_gate"), {{"K", 48}, {"V", 100}}, given);
+}
+
+//===----------------------------------------------------------------------===//
+// Wide states
+//===----------------------------------------------------------------------===//
+
+/// Blocks divide the values.
+TEST_F(ChunkToTileTest, ValueParts) {
+  for (const char *name : kMatrixSpecs) {
+    SCOPED_TRACE(name);
+    check(load(name), {{"K", 64}, {"V", 200}}, Case());
+  }
+  Case given;
+  given.parts = 2;
+  for (const char *name : {"gla", "hgrn2", "outer_gate"}) {
+    SCOPED_TRACE(name);
+    check(load(name), {{"K", 40}, {"V", 128}}, given);
+  }
+  given.parts = 4;
+  given.gate = -1000;
+  given.strideOfGates = 3;
+  for (const char *name : {"simple_gla", "outer_gate"}) {
+    SCOPED_TRACE(name);
+    check(load(name), {{"K", 64}, {"V", 256}}, given);
+  }
+}
+
+TEST_F(ChunkToTileTest, SegmentsOfValueParts) {
+  for (int64_t segments : {1, 3, 7}) {
+    for (int64_t parts : {0, 3}) {
+      SCOPED_TRACE(std::to_string(segments) + " " + std::to_string(parts));
+      Case given;
+      given.segments = segments;
+      given.parts = parts;
+      given.tokens = 150;
+      given.chunk = 16;
+      check(load("gla"), {{"K", 128}, {"V", parts ? 168 : 256}}, given);
+      check(load("outer_gate"), {{"K", 48}, {"V", parts ? 168 : 256}}, given);
+    }
+  }
+}
+
+/// Warps divide the columns of states besides.
+TEST_F(ChunkToTileTest, WideKeys) {
+  for (const char *name : kMatrixSpecs) {
+    for (auto [k, v] :
+         {std::pair(256, 256), {136, 200}, {256, 128}, {200, 16}}) {
+      SCOPED_TRACE(std::string(name) + " " + std::to_string(k) + " " +
+                   std::to_string(v));
+      Case given;
+      given.chunk = v == 200 ? 16 : 32;
+      check(load(name), {{"K", k}, {"V", v}}, given);
+    }
+  }
+  Case given;
+  given.gate = -1000;
+  given.strideOfGates = 7;
+  for (int64_t chunk : {16, 32}) {
+    given.chunk = chunk;
+    for (const char *name : {"gla", "rwkv6", "outer_gate"}) {
+      SCOPED_TRACE(name);
+      check(load(name), {{"K", 136}, {"V", 72}}, given);
+    }
+  }
+}
+
+TEST_F(ChunkToTileTest, SegmentsOfWideKeys) {
+  for (int64_t segments : {1, 2, 9}) {
+    SCOPED_TRACE(segments);
+    Case given;
+    given.segments = segments;
+    given.tokens = 150;
+    given.chunk = 16;
+    given.initialStates = segments != 9;
+    check(load("gla"), {{"K", 256}, {"V", 136}}, given);
+    check(load("outer_gate"), {{"K", 136}, {"V", 72}}, given);
+    check(load("simple_gla"), {{"K", 200}, {"V", 64}}, given);
+  }
+}
+
+TEST_F(ChunkToTileTest, TailsOfWideStates) {
+  for (int64_t tokens : {0, 1, 15, 33}) {
+    SCOPED_TRACE(tokens);
+    Case given;
+    given.tokens = tokens;
+    given.chunk = tokens == 15 ? 16 : 32;
+    given.initialStates = tokens != 1;
+    check(load("gla"), {{"K", 152}, {"V", 136}}, given);
+    check(load("simple_gla"), {{"K", 256}, {"V", 72}}, given);
+  }
+}
+
+/// Products of single warps, operands that are written anew, few stages.
+TEST_F(ChunkToTileTest, KindsOfWideStates) {
+  Case given;
+  given.wgmma = false;
+  check(load("gla"), {{"K", 168}, {"V", 104}}, given);
+  given.dtype = DType::F32;
+  given.chunk = 16;
+  check(load("simple_gla"), {{"K", 168}, {"V", 104}}, given);
+  given.wgmma = true;
+  given.gate = -9;
+  given.strideOfGates = 5;
+  check(load("gla"), {{"K", 136}, {"V", 72}}, given);
+  given.dtype = DType::BF16;
+  given.stages = 2;
+  given.tokens = 300;
+  check(load("gla"), {{"K", 136}, {"V", 72}}, given);
+  check(load("hgrn2"), {{"K", 24}, {"V", 136}}, given);
+}
+
+/// A stage of a cascade whose warps divide more columns, where registers are
+/// no roles' own.
+TEST_F(ChunkToTileTest, CascadesOfWideKeys) {
+  Case given;
+  given.chunk = 16;
+  given.wgmma = false;
+  for (const char *name : {"gsa", "gsa_explicit"}) {
+    SCOPED_TRACE(name);
+    check(load(name), {{"K", 200}, {"V", 128}, {"M", 40}}, given);
+  }
 }
 
 TEST_F(ChunkToTileTest, Lengths) {
