@@ -34,6 +34,13 @@ typedef struct larc_plan_launch {
   int overlaps; ///< may start before the one before it has ended
 } larc_plan_launch;
 
+/// What does not change from run to run of the tensor map of an operand:
+/// channels, heads, tokens and sequences, with the distances of the last three.
+typedef struct larc_plan_map {
+  const larc_data_map *data;
+  uint64_t dims[4], strides[3]; ///< strides in bytes
+} larc_plan_map;
+
 struct larc_plan {
   larc_shape shape;
   larc_plan_info info;
@@ -42,6 +49,8 @@ struct larc_plan {
   larc_plan_launch *launches;
   larc_cu_pointer rows; ///< of initial values
   uint64_t *words;      ///< parameters of the kernels
+  larc_plan_map *maps;
+  int64_t num_maps;
   // Of a CPU.
   const larc_data_cpu_form *cpu;
   size_t scratch_bytes;              ///< of a thread, a multiple of 64

@@ -68,6 +68,9 @@ struct ChunkTileOptions {
   bool segments = false;
   /// Of a lane of the warps that prepare; 0: as many as they usually need.
   int64_t factorRegisters = 0;
+  /// Whether Hopper's copy unit brings operands by tensor maps, where it can,
+  /// else the warps that copy do.
+  bool bulkCopies = false;
 };
 
 /// From a flat, bound recurrence to the tile program of its token loop.

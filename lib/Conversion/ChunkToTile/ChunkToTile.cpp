@@ -26,6 +26,8 @@ namespace larc {
 
 /// Registers of a lane of the role that copies.
 static int64_t getCopyRegisters(const ScanPlan &plan) {
+  if (plan.hasBulkCopies())
+    return 24;
   return plan.getStateRoles() > 1 ? 40 : 48;
 }
 
@@ -89,6 +91,7 @@ private:
   tile::ProgramOp makeProgram(Operation *before, StringRef name, int64_t warps,
                               ArgumentNumbers &numbers);
   void addArguments(ArgumentNumbers &numbers);
+  void markBoxes();
   TokenRange getTokens(SegmentRange *segment);
   tile::RoleOp makeRole(int64_t first, int64_t count, int64_t registers);
   template <typename DeclT>
@@ -131,6 +134,7 @@ void ScanProgram::addArguments(ArgumentNumbers &numbers) {
        llvm::zip_equal(op.getConstants().getAsRange<OperandDeclAttr>(),
                        plan.options.constantTypes))
     addArgument(decl, ArgumentKind::Constant, type);
+  markBoxes();
   numbers.outputs = types.size();
   for (auto [decl, type] :
        llvm::zip_equal(op.getOutputs().getAsRange<OutputDeclAttr>(),
@@ -152,6 +156,21 @@ void ScanProgram::addArguments(ArgumentNumbers &numbers) {
       builder.getNamedAttr(tile::kArgumentAttrName,
                            tile::ArgumentKindAttr::get(
                                builder.getContext(), ArgumentKind::Scratch))));
+}
+
+/// Notes which operands the copy unit brings, in all programs of the scan
+/// alike.
+void ScanProgram::markBoxes() {
+  chunk::ScanOp scan = plan.scan;
+  if (!plan.hasBulkCopies())
+    return;
+  for (auto [i, argument] : llvm::enumerate(scan.getOperandArguments())) {
+    if (!plan.getRawOperand(argument))
+      continue;
+    NamedAttrList list(cast<DictionaryAttr>(attributes[i]));
+    list.set(tile::kBoxRowsAttrName, builder.getI64IntegerAttr(plan.chunk));
+    attributes[i] = list.getDictionary(builder.getContext());
+  }
 }
 
 /// The block's tokens: of its sequence, or of its segment of that.
@@ -324,7 +343,14 @@ struct ConvertChunkToTilePass
     if (factorRegisters != 0 && matrixUnit != "wgmma")
       return scan.emitError("registers of a role need Hopper's wgmma"),
              failure();
+    if (copies != "async" && copies != "bulk")
+      return scan.emitError()
+                 << "unknown copies '" << copies << "': expected async or bulk",
+             failure();
+    if (copies == "bulk" && matrixUnit != "wgmma")
+      return scan.emitError("bulk copies go with Hopper's wgmma"), failure();
     ScanTileOptions options;
+    options.bulkCopies = copies == "bulk";
     options.operandTypes = *operands;
     options.constantTypes = *constants;
     options.outputTypes = *outputs;
@@ -381,5 +407,6 @@ void larc::buildChunkTiles(OpPassManager &pm, const TileProgramOptions &options,
   converted.sharedBytes = chunks.sharedBytes;
   converted.segments = chunks.segments;
   converted.factorRegisters = chunks.factorRegisters;
+  converted.copies = chunks.bulkCopies ? "bulk" : "async";
   pm.addPass(createConvertChunkToTile(converted));
 }

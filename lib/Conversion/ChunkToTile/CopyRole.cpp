@@ -19,6 +19,16 @@ void larc::emitCopies(const ScanPlan &plan, SharedArrays &shared,
   auto index = [&](int64_t number) -> Value {
     return arith::ConstantIndexOp::create(builder, loc, number);
   };
+  bool isBulk = plan.hasBulkCopies();
+  // The copy unit needs no more than one warp that tells it what to do.
+  if (isBulk) {
+    Value warp = tile::WarpOp::create(builder, loc);
+    Value isFirst = arith::CmpIOp::create(
+        builder, loc, arith::CmpIPredicate::eq, warp, index(0));
+    auto branch =
+        scf::IfOp::create(builder, loc, isFirst, /*withElseRegion=*/false);
+    builder.setInsertionPoint(branch.thenBlock()->getTerminator());
+  }
   Value size = index(plan.chunk);
   auto loop = scf::ForOp::create(builder, loc, tokens.first, tokens.end, size);
   builder.setInsertionPoint(loop.getBody()->getTerminator());
@@ -34,10 +44,17 @@ void larc::emitCopies(const ScanPlan &plan, SharedArrays &shared,
   const Phases &phases = shared.getPhases();
   tile::PhaseWaitOp::create(builder, loc, phases.done, stage, before);
   chunk::ScanOp scan = plan.scan;
-  for (unsigned i = 0; i < scan.getNumOperands(); ++i)
-    if (Value ring = shared.getRing(i))
-      tile::CopyAsyncOp::create(
-          builder, loc, arguments[i], first, index(0), tokens.end,
-          tile::StageOp::create(builder, loc, ring, stage));
+  for (unsigned i = 0; i < scan.getNumOperands(); ++i) {
+    Value ring = shared.getRing(i);
+    if (!ring)
+      continue;
+    Value target = tile::StageOp::create(builder, loc, ring, stage);
+    if (isBulk)
+      tile::CopyBulkOp::create(builder, loc, arguments[i], first, index(0),
+                               target, phases.landed, stage);
+    else
+      tile::CopyAsyncOp::create(builder, loc, arguments[i], first, index(0),
+                                tokens.end, target);
+  }
   tile::PhaseArriveOp::create(builder, loc, phases.landed, stage);
 }

@@ -77,6 +77,20 @@ std::optional<unsigned> ScanPlan::getMatrixOperand(Value value) const {
   return operand && getOperandType(*operand).isBF16() ? operand : std::nullopt;
 }
 
+bool ScanPlan::hasBulkCopies() const {
+  chunk::ScanOp op = scan;
+  int64_t maps = 0;
+  for (auto [i, argument] : llvm::enumerate(op.getOperandArguments())) {
+    if (!getRawOperand(argument))
+      continue;
+    int64_t bytes = getSize(getChannels(argument)) *
+                    getOperandType(static_cast<unsigned>(i)).getWidth() / 8;
+    if (bytes % tile::kMapAlignment != 0 || ++maps > tile::kMostMaps)
+      return false;
+  }
+  return options.bulkCopies;
+}
+
 bool ScanPlan::usesExponentials() const {
   chunk::ScanOp op = scan;
   return llvm::any_of(op.getOps<ExpOp>(), [&](ExpOp exp) {

@@ -28,6 +28,8 @@ struct ScanTileOptions {
   int64_t sharedBytes = 0;
   bool segments = false;
   int64_t factorRegisters = 0; ///< 0: by rule
+  /// Whether operands are copied by `tile.copy_bulk`, where they can be.
+  bool bulkCopies = false;
 };
 
 /// What a value is multiplied by: products of a decay's factors over tokens of
@@ -155,6 +157,8 @@ public:
   std::optional<unsigned> getRawOperand(mlir::Value value) const;
   /// The same, if the matrix unit takes it as it lies there.
   std::optional<unsigned> getMatrixOperand(mlir::Value value) const;
+  /// Whether the copy unit brings operands: all that lie in shared memory.
+  bool hasBulkCopies() const;
   /// Whether decays along channels run over tokens: the first role's most work.
   bool decaysChannels() const;
   /// Whether a decay is the exponential of an operand.

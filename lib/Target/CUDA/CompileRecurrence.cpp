@@ -118,6 +118,7 @@ public:
   LogicalResult makeKernels();
   FailureOr<CudaForm> assemble();
   FailureOr<CudaTarget> getTarget();
+  void listMaps();
 
   ModuleOp getModule() { return *module; }
   /// Without the cubin.
@@ -178,6 +179,20 @@ LogicalResult FormCompiler::checkChunks() {
   return success();
 }
 
+/// The programs of a form have the same maps, of the tensors that come first.
+void FormCompiler::listMaps() {
+  result.maps.clear();
+  for (auto program : module->getOps<tile::ProgramOp>()) {
+    std::vector<CudaTensorMap> maps;
+    for (unsigned argument : program.getMappedArguments())
+      maps.push_back({argument, program.getBoxRows(argument),
+                      options.operandTypes[argument]});
+    assert((result.maps.empty() || result.maps.size() == maps.size()) &&
+           "programs of a form take the same parameters");
+    result.maps = std::move(maps);
+  }
+}
+
 LogicalResult FormCompiler::makeTiles() {
   bool hasChunks = choice.form == LARC_FORM_CHUNK;
   if (hasChunks && failed(checkChunks()))
@@ -202,6 +217,7 @@ LogicalResult FormCompiler::makeTiles() {
     chunks.sharedBytes = getSharedBytes(options.computeCapability);
     chunks.segments = true;
     chunks.factorRegisters = choice.factorRegisters;
+    chunks.bulkCopies = options.bulkCopies && chunks.wgmma;
     buildChunkTiles(pm, makeTileOptions(options), chunks);
     result.leastSegmentTokens = leastTokensOfSegments;
   } else
@@ -224,6 +240,7 @@ LogicalResult FormCompiler::makeTiles() {
     }
     result.launches.push_back(kernel);
   }
+  listMaps();
   for (CudaFormLaunch &kernel : MutableArrayRef(result.launches).drop_back())
     kernel.onlyIfCut = true;
   return success();
