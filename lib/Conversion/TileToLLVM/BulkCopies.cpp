@@ -39,20 +39,6 @@ static Value getCoordinate(OpBuilder &builder, Location loc, Value number,
   return arith::SelectOp::create(builder, loc, repeats, none, number);
 }
 
-/// A loop that nothing unrolls: it runs once as a rule.
-static scf::ForOp makeRolledLoop(OpBuilder &builder, Location loc, Value first,
-                                 Value end, Value step) {
-  auto loop = scf::ForOp::create(builder, loc, first, end, step);
-  MLIRContext *context = builder.getContext();
-  auto unroll = LLVM::LoopUnrollAttr::get(
-      context, /*disable=*/builder.getBoolAttr(true), {}, {}, {}, {}, {}, {});
-  loop->setAttr("llvm.loop_annotation",
-                LLVM::LoopAnnotationAttr::get(context, {}, {}, {}, unroll, {},
-                                              {}, {}, {}, {}, {}, {}, {}, {},
-                                              {}, {}));
-  return loop;
-}
-
 void ProgramEmitter::emitBoxes(CopyBulkOp op, Value map, Value target,
                                Value barrier, Value token) {
   unsigned argument = cast<BlockArgument>(op.getSource()).getArgNumber();
@@ -127,9 +113,11 @@ LogicalResult ProgramEmitter::emitCopyBulk(CopyBulkOp op) {
   };
   Value map = choose(getMap(argument, false), getMap(argument, true));
   Value count = choose(index(1), index(type.getRows()));
-  auto loop = makeRolledLoop(builder, loc, index(0), count, index(1));
+  auto loop = scf::ForOp::create(builder, loc, index(0), count, index(1));
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPoint(loop.getBody()->getTerminator());
+  // Where lanes meet nothing is unrolled: the loop runs once as a rule.
+  NVVM::SyncWarpOp::create(builder, loc, i32(-1));
   Value number = loop.getInductionVar();
   Value at = add(row, number);
   Value exists = arith::OrIOp::create(
