@@ -48,12 +48,13 @@ void larc::emitCopies(const ScanPlan &plan, SharedArrays &shared,
     Value ring = shared.getRing(i);
     if (!ring)
       continue;
+    Value column = index(0);
     Value target = tile::StageOp::create(builder, loc, ring, stage);
     if (isBulk)
-      tile::CopyBulkOp::create(builder, loc, arguments[i], first, index(0),
+      tile::CopyBulkOp::create(builder, loc, arguments[i], first, column,
                                target, phases.landed, stage);
     else
-      tile::CopyAsyncOp::create(builder, loc, arguments[i], first, index(0),
+      tile::CopyAsyncOp::create(builder, loc, arguments[i], first, column,
                                 tokens.end, target);
   }
   tile::PhaseArriveOp::create(builder, loc, phases.landed, stage);

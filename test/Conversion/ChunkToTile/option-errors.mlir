@@ -9,9 +9,13 @@
 // RUN: not larc-opt %s --convert-chunk-to-tile=stages=1 2>&1 | FileCheck %s --check-prefix=FEW
 // RUN: not larc-opt %s --convert-chunk-to-tile=factor-registers=36 2>&1 | FileCheck %s --check-prefix=REGISTERS
 // RUN: not larc-opt %s --convert-chunk-to-tile="matrix-unit=mma factor-registers=96" 2>&1 | FileCheck %s --check-prefix=MMA
+// RUN: not larc-opt %s --convert-chunk-to-tile=copies=tma 2>&1 | FileCheck %s --check-prefix=COPIES
+// RUN: not larc-opt %s --convert-chunk-to-tile="matrix-unit=mma copies=bulk" 2>&1 | FileCheck %s --check-prefix=BULK
 
 // MMA: error: registers of a role need Hopper's wgmma
 
+// COPIES: error: unknown copies 'tma': expected async or bulk
+// BULK: error: bulk copies go with Hopper's wgmma
 // OPERANDS: error: expected 3 types of operands, found 1
 // CONSTANTS: error: expected 1 types of constants, found 2
 // OUTPUTS: error: expected 1 types of outputs, found 2

@@ -31,21 +31,23 @@ tile.program @copy(
   %t = tile.alloc : !tile.shared<32x64xf32, swizzle = 128>
   // One lane counts the bytes of all panels.
   // CHECK: llvm.inline_asm has_side_effects {{.*}}"{ .reg .pred p; elect.sync _|p, 0xffffffff; @p mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [$0], 8192; }"
-  // A whole box, if the tokens exist or nothing lies behind them.
+  // A whole box, if the tokens exist or nothing lies behind them; else rows one
+  // by one, those that do not exist from outside of the tensor.
   // CHECK: %[[EXIST:.*]] = arith.cmpi sle
   // CHECK: %[[ALONE:.*]] = llvm.icmp "eq" %[[OFFSETS]], %{{.*}} : !llvm.ptr<1>
   // CHECK: %[[WHOLE:.*]] = arith.ori %[[EXIST]], %[[ALONE]]
-  // CHECK: scf.if %[[WHOLE]] {
+  // CHECK: %[[MAP:.*]] = arith.select %[[WHOLE]], %arg15, %arg16 : !llvm.ptr
+  // CHECK: %[[ONE:.*]] = arith.constant 1 : index
+  // CHECK: %[[ROWS:.*]] = arith.constant 32 : index
+  // CHECK: %[[COUNT:.*]] = arith.select %[[WHOLE]], %[[ONE]], %[[ROWS]] : index
+  // CHECK: scf.for %{{.*}} = %{{.*}} to %[[COUNT]]
+  // CHECK:   nvvm.bar.warp.sync
+  // CHECK:   %[[OUTSIDE:.*]] = arith.constant -1 : i32
+  // CHECK:   %[[TOKEN:.*]] = arith.select %{{.*}}, %{{.*}}, %[[OUTSIDE]] : i32
   // What has a distance of 0 has one coordinate.
   // CHECK:   arith.cmpi eq, %{{.*}}, %{{.*}} : i64
-  // CHECK:   arith.select
-  // CHECK:   llvm.inline_asm has_side_effects {{.*}}cp.async.bulk.tensor.4d.shared::cta.global.tile.mbarrier::complete_tx::bytes [$5], [$1, {$6, $2, $3, $4}], [$0]; @p cp.async.bulk.tensor.4d.shared::cta.global.tile.mbarrier::complete_tx::bytes [$7], [$1, {$8, $2, $3, $4}], [$0]; }", "r,l,r,r,r,r,r,r,r,~{memory}"
-  // CHECK: } else {
-  // Row by row, those that do not exist from outside of the tensor.
-  // CHECK:   scf.for
-  // CHECK:     %[[OUTSIDE:.*]] = arith.constant -1 : i32
-  // CHECK:     arith.select %{{.*}}, %{{.*}}, %[[OUTSIDE]] : i32
-  // CHECK:     cp.async.bulk.tensor.4d
+  // CHECK:   %[[SEQUENCE:.*]] = arith.select
+  // CHECK:   llvm.inline_asm has_side_effects {{.*}}cp.async.bulk.tensor.4d.shared::cta.global.tile.mbarrier::complete_tx::bytes [$5], [$1, {$6, $2, $3, $4}], [$0]; @p cp.async.bulk.tensor.4d.shared::cta.global.tile.mbarrier::complete_tx::bytes [$7], [$1, {$8, $2, $3, $4}], [$0]; }", "r,l,r,r,r,r,r,r,r,~{memory}" %{{.*}}, %[[MAP]], %{{.*}}, %[[TOKEN]], %[[SEQUENCE]],
   // PTX: mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [%r{{[0-9]+}}], 8192;
   // PTX: @p cp.async.bulk.tensor.4d.shared::cta.global.tile.mbarrier::complete_tx::bytes [%r{{[0-9]+}}], [%rd{{[0-9]+}}, {%r{{[0-9]+}}, %r{{[0-9]+}}, %r{{[0-9]+}}, %r{{[0-9]+}}}], [%r{{[0-9]+}}];
   tile.copy_bulk %q[%row, %zero] to %s on %full[%zero] : !tile.global<?x128xbf16>, !tile.shared<32x128xbf16, swizzle = 128>, !tile.phases<2 x 1>
