@@ -36,7 +36,9 @@ static int64_t getFactorRegisters(const ScanPlan &plan) {
     return plan.options.factorRegisters;
   if (plan.getStateRoles() > 1)
     return 80;
-  return plan.decaysChannels() ? 160 : 112;
+  // What rounding leaves of what the copies give up.
+  int64_t spare = plan.hasBulkCopies() ? 8 : 0;
+  return (plan.decaysChannels() ? 160 : 112) + spare;
 }
 
 /// Registers of a lane of a role with states. Those share what the others leave
