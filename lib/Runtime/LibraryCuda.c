@@ -259,123 +259,6 @@ larc_status larc_cuda_unload(void) {
 }
 
 //===----------------------------------------------------------------------===//
-// Tensor maps
-//===----------------------------------------------------------------------===//
-
-enum {
-  mostMaps = 8,
-  boxBytes = 128,    ///< of a row of a box
-  mapAlignment = 16, ///< of a map's distances
-};
-
-/// A dimension of a tensor in a map.
-typedef struct larc_map_dim {
-  const char *name;
-  int64_t extent, stride; ///< the stride in elements
-} larc_map_dim;
-
-static void getMapDims(const larc_plan *plan, const larc_data_map *map,
-                       larc_map_dim dims[3]) {
-  const larc_plan_tensor *tensor = &plan->tensors[map->tensor];
-  const larc_shape *shape = &plan->shape;
-  dims[0] = (larc_map_dim){"heads", tensor->heads, tensor->head};
-  dims[1] = (larc_map_dim){"tokens", shape->tokens, tensor->row};
-  dims[2] = (larc_map_dim){"sequences", shape->sequences, tensor->sequence};
-}
-
-/// Whether a map has such a distance. Heads and sequences that all lie in one
-/// place are a single one to a map.
-static int hasDistance(const larc_map_dim *dim, int isToken, int64_t bytes) {
-  const int64_t most = ((int64_t)1 << 40) - 1;
-  if (isToken && dim->extent > INT32_MAX)
-    return 0;
-  return dim->extent <= 1 ||
-         (dim->stride >= (isToken ? 1 : 0) && dim->stride <= most / bytes &&
-          dim->stride * bytes % mapAlignment == 0);
-}
-
-/// Whether the kernels of a form can copy the tensors of a plan. Else says why
-/// not, if `told`.
-static int canCopy(const larc_plan *plan, const larc_data_cuda_form *form,
-                   int told) {
-  for (int64_t i = 0; i < form->num_maps; ++i) {
-    const larc_data_tensor *data =
-        &larc_library_data.tensors[form->maps[i].tensor];
-    larc_map_dim dims[3];
-    getMapDims(plan, &form->maps[i], dims);
-    for (int j = 0; j < 3; ++j) {
-      if (hasDistance(&dims[j], j == 1, data->element_bytes))
-        continue;
-      if (told)
-        larc_fail(LARC_UNSUPPORTED,
-                  "form '%s' cannot copy tensor '%s': it has %lld %s at a "
-                  "distance of %lld elements",
-                  larc_form_name((larc_form)form->form), data->name,
-                  (long long)dims[j].extent, dims[j].name,
-                  (long long)dims[j].stride);
-      return 0;
-    }
-  }
-  return 1;
-}
-
-static larc_status planMaps(larc_plan *plan, const larc_data_cuda_form *form) {
-  plan->maps = calloc((size_t)form->num_maps + 1, sizeof(larc_plan_map));
-  if (!plan->maps)
-    return larc_fail(LARC_OUT_OF_MEMORY, "no memory for a plan");
-  plan->num_maps = form->num_maps;
-  for (int64_t i = 0; i < plan->num_maps; ++i) {
-    larc_plan_map *map = &plan->maps[i];
-    map->data = &form->maps[i];
-    const larc_data_tensor *data =
-        &larc_library_data.tensors[map->data->tensor];
-    map->dims[0] = (uint64_t)data->elements;
-    larc_map_dim dims[3];
-    getMapDims(plan, map->data, dims);
-    for (int j = 0; j < 3; ++j) {
-      int isOne = dims[j].extent <= 1 || dims[j].stride == 0;
-      map->dims[j + 1] = isOne ? 1 : (uint64_t)dims[j].extent;
-      // That of a single one does not count, but must be a distance.
-      map->strides[j] = (uint64_t)(isOne ? data->elements : dims[j].stride) *
-                        data->element_bytes;
-    }
-  }
-  return LARC_OK;
-}
-
-static larc_status encodeMap(const larc_plan_map *map, const void *memory,
-                             uint32_t rows, larc_cu_tensor_map *result) {
-  const larc_data_tensor *data = &larc_library_data.tensors[map->data->tensor];
-  const uint32_t ones[4] = {1, 1, 1, 1};
-  const uint32_t box[4] = {boxBytes / data->element_bytes, 1, rows, 1};
-  larc_cu_result error = api.tensorMapEncodeTiled(
-      result, (int)map->data->type, 4, (void *)(uintptr_t)memory, map->dims,
-      map->strides, box, ones, /*interleave=*/0, LARC_CU_SWIZZLE_128,
-      LARC_CU_L2_128, /*fillWithNaN=*/0);
-  return error ? check(error, "make a tensor map of", data->name) : LARC_OK;
-}
-
-/// Makes the maps of a run, two of each tensor: of boxes, and, where another
-/// sequence may lie behind the end of one, of single rows.
-static larc_status encodeMaps(const larc_plan *plan, const void *const *tensors,
-                              larc_cu_tensor_map *maps) {
-  memset(maps, 0, 2 * (size_t)plan->num_maps * sizeof(larc_cu_tensor_map));
-  for (int64_t i = 0; i < plan->num_maps; ++i) {
-    const larc_plan_map *map = &plan->maps[i];
-    const void *memory = tensors[map->data->tensor];
-    // What has no tokens is not read.
-    if (!memory || plan->shape.tokens == 0)
-      continue;
-    larc_status status = encodeMap(map, memory, map->data->rows, &maps[2 * i]);
-    if (status == LARC_OK && plan->shape.packed)
-      status = encodeMap(map, memory, 1, &maps[2 * i + 1]);
-    if (status != LARC_OK)
-      return status;
-  }
-  return LARC_OK;
-}
-
-//===----------------------------------------------------------------------===//
 // Plans
 //===----------------------------------------------------------------------===//
 
@@ -393,7 +276,7 @@ static larc_status chooseForm(const larc_loaded_context *context,
                       : form->form == (uint32_t)shape->form;
     if (!isMeant)
       continue;
-    if (!canCopy(plan, form, /*told=*/0)) {
+    if (!larc_can_map(&api, plan, form, /*told=*/0)) {
       refused = form;
       continue;
     }
@@ -401,7 +284,7 @@ static larc_status chooseForm(const larc_loaded_context *context,
     isFound = 1;
   }
   if (!isFound && refused) {
-    canCopy(plan, refused, /*told=*/1);
+    larc_can_map(&api, plan, refused, /*told=*/1);
     return LARC_UNSUPPORTED;
   }
   if (!isFound)
@@ -563,7 +446,7 @@ larc_status larc_cuda_plan(larc_plan *plan) {
   if (status == LARC_OK)
     status = planLaunches(plan, context, index);
   if (status == LARC_OK)
-    status = planMaps(plan, form);
+    status = larc_plan_maps(plan, form);
   if (status == LARC_OK)
     status = planParameters(plan);
   return status;
@@ -626,8 +509,8 @@ larc_status larc_cuda_run(const larc_plan *plan, const void *const *tensors,
                           const larc_lists *lists, void *workspace,
                           void *stream) {
   uint64_t words[maxWords + mapUnit / sizeof(uint64_t) +
-                 (size_t)2 * mostMaps * mapWords];
-  larc_cu_tensor_map maps[2 * mostMaps];
+                 (size_t)2 * LARC_MOST_MAPS * mapWords];
+  larc_cu_tensor_map maps[2 * LARC_MOST_MAPS];
   uint32_t count = larc_library_data.num_tensors;
   size_t numWords = commonWords + (size_t)count * tensorWords;
   memcpy(words, plan->words, numWords * sizeof(uint64_t));
@@ -637,9 +520,10 @@ larc_status larc_cuda_run(const larc_plan *plan, const void *const *tensors,
   for (uint32_t i = 0; i < count; ++i)
     bindTensor(plan, i, tensors[i], workspace, getTensorWords(words, i));
   words[numWords] = (uint64_t)(uintptr_t)workspace;
-  larc_status status = encodeMaps(plan, tensors, maps);
-  if (status != LARC_OK)
-    return status;
+  const char *failed = NULL;
+  larc_cu_result error = larc_encode_maps(&api, plan, tensors, maps, &failed);
+  if (error)
+    return check(error, "make a tensor map of", failed);
   for (int64_t i = 0; i < plan->info.launches; ++i) {
     size_t bytes = plan->launches[i].data->segmented
                        ? (numWords + 1) * sizeof(uint64_t)
@@ -650,7 +534,7 @@ larc_status larc_cuda_run(const larc_plan *plan, const void *const *tensors,
       memcpy((char *)words + bytes, maps, size);
       bytes += size;
     }
-    status = launch(&plan->launches[i], words, bytes, stream);
+    larc_status status = launch(&plan->launches[i], words, bytes, stream);
     if (status != LARC_OK)
       return status;
   }

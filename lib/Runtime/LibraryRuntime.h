@@ -80,6 +80,20 @@ larc_status larc_cpu_plan(larc_plan *plan);
 larc_status larc_cpu_run(const larc_plan *plan, const void *const *tensors,
                          const larc_lists *lists, void *workspace);
 
+/// Whether the kernels of a form can copy the tensors of a plan by maps. Else
+/// says why not, if `told`.
+int larc_can_map(const larc_cuda_api *api, const larc_plan *plan,
+                 const larc_data_cuda_form *form, int told);
+larc_status larc_plan_maps(larc_plan *plan, const larc_data_cuda_form *form);
+
+/// Makes the maps of a run, two of each tensor: of boxes, and, where another
+/// sequence may lie behind the end of one, of single rows. `maps` has room for
+/// 2 * LARC_MOST_MAPS. After an error `failed` is the tensor's name.
+enum { LARC_MOST_MAPS = 8 };
+larc_cu_result larc_encode_maps(const larc_cuda_api *api, const larc_plan *plan,
+                                const void *const *tensors,
+                                larc_cu_tensor_map *maps, const char **failed);
+
 /// Reserves memory of the workspace for the final states that are not wanted.
 /// The sequences write over each other's.
 larc_status larc_reserve_discarded(larc_plan *plan, size_t *bytes);

@@ -505,14 +505,25 @@ TEST_F(CudaLibraryTest, ChoosesFormsByDistances) {
     EXPECT_EQ(info.form, LARC_FORM_RECURRENT);
     shape.form = LARC_FORM_CHUNK;
     EXPECT_EQ(makePlan(LARC_UNSUPPORTED, layouts),
-              "form 'chunk' cannot copy tensor 'v': it has 100 tokens at a "
-              "distance of " +
+              "kernels cannot copy tensor 'v': it has 100 tokens at a distance "
+              "of " +
                   std::to_string(token) + " elements");
   }
   layouts[2].token = 96;
   makePlan(LARC_OK, layouts);
   functions->describe(plan, &info);
   EXPECT_EQ(info.form, LARC_FORM_CHUNK);
+  // Nor are there others than the driver makes.
+  driver->errors["cuTensorMapEncodeTiled"] = 1;
+  EXPECT_EQ(makePlan(LARC_UNSUPPORTED, layouts),
+            "kernels cannot copy tensor 'q': the driver makes no tensor map of "
+            "it (error 1)");
+  shape.form = LARC_FORM_AUTO;
+  makePlan(LARC_OK, layouts);
+  functions->describe(plan, &info);
+  EXPECT_EQ(info.form, LARC_FORM_RECURRENT);
+  driver->errors.clear();
+  makePlan(LARC_OK, layouts);
   driver->errors["cuTensorMapEncodeTiled"] = 1;
   void *memory = reinterpret_cast<void *>(0x100000);
   EXPECT_EQ(run(LARC_DEVICE_FAILED, nullptr, memory),
