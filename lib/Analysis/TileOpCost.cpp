@@ -327,6 +327,23 @@ static TileOpCost getCost(CopyAsyncOp op, const GPUModel &model,
   return cost;
 }
 
+/// One lane has the unit copy panels of 128 bytes of columns.
+static TileOpCost getCost(CopyBulkOp op, const GPUModel &model) {
+  SharedType target = op.getTarget().getType();
+  double panels = std::ceil(double(target.getStageBytes()) /
+                            double(target.getRows() * kBoxBytes));
+  TileOpCost cost;
+  cost.work.alu = (1 + panels) * model.sharedAddressing;
+  cost.work.instructions = cost.work.alu + 1 + panels;
+  cost.work.sharedBytes = double(target.getStageBytes());
+  cost.bytes =
+      double(target.getRows() *
+             std::min(target.getCols(), op.getSource().getType().getCols())) *
+      getBits(target.getElementType()) / 8;
+  cost.argument = op.getSource();
+  return cost;
+}
+
 //===----------------------------------------------------------------------===//
 // Products
 //===----------------------------------------------------------------------===//
@@ -437,8 +454,8 @@ CostTable::CostTable() {
   add<CopyAsyncOp>([](auto op, Model model, int64_t warps) {
     return getCost(op, model, warps);
   });
-  add<LoadOp, MapOp, ReduceOp, ScanOp, ExchangeOp, PickOp, ConvertOp, MmaOp,
-      MmaRowsOp, WgmmaOp>(
+  add<LoadOp, CopyBulkOp, MapOp, ReduceOp, ScanOp, ExchangeOp, PickOp,
+      ConvertOp, MmaOp, MmaRowsOp, WgmmaOp>(
       [](auto op, Model model, int64_t) { return getCost(op, model); });
   add<CopyCommitOp, CopyWaitOp, WgmmaCommitOp, WgmmaWaitOp>(
       [](auto, Model, int64_t) { return makeMeeting(1, 0); });

@@ -21,23 +21,30 @@ using namespace larc::tilerun;
 //===----------------------------------------------------------------------===//
 
 // Times start at 1; 0 stands for never.
-Ordering::Ordering(int64_t warps)
-    : clocks(2 * warps * warps, 0), landings(warps, 0), fences(warps) {
+Ordering::Ordering(int64_t warps, int64_t barriers)
+    : width(2 * warps + barriers), clocks(width * warps, 0), landings(warps, 0),
+      fences(warps) {
   for (int64_t warp = 0; warp < warps; ++warp)
     getRow(warp)[warp] = 1;
 }
 
 std::vector<uint32_t> Ordering::leave(int64_t warp) {
   uint32_t *row = getRow(warp);
-  std::vector<uint32_t> note(row, row + 2 * getWarps());
+  std::vector<uint32_t> note(row, row + width);
   ++row[warp];
   return note;
 }
 
 std::vector<uint32_t> Ordering::land(int64_t warp) {
-  std::vector<uint32_t> note(2 * getWarps(), 0);
+  std::vector<uint32_t> note(width, 0);
   note[getWarps() + warp] = ++landings[warp];
   return note;
+}
+
+void Ordering::endPhase(int64_t barrier, uint32_t phases,
+                        std::vector<uint32_t> &note) {
+  note.resize(width, 0);
+  note[2 * getWarps() + barrier] = phases;
 }
 
 bool Ordering::knows(int64_t warp, llvm::ArrayRef<uint32_t> note) const {
@@ -49,13 +56,12 @@ bool Ordering::knows(int64_t warp, llvm::ArrayRef<uint32_t> note) const {
 
 void Ordering::meet(llvm::ArrayRef<int64_t> warps,
                     llvm::ArrayRef<std::vector<uint32_t>> notes) {
-  int64_t all = 2 * getWarps();
-  std::vector<uint32_t> joined(all, 0);
+  std::vector<uint32_t> joined(width, 0);
   for (const std::vector<uint32_t> &note : notes)
-    for (int64_t other = 0; other < all; ++other)
+    for (int64_t other = 0; other < width; ++other)
       joined[other] = std::max(joined[other], note[other]);
   for (int64_t warp : warps)
-    for (int64_t other = 0; other < all; ++other)
+    for (int64_t other = 0; other < width; ++other)
       joined[other] = std::max(joined[other], getRow(warp)[other]);
   for (int64_t warp : warps) {
     llvm::copy(joined, getRow(warp));
@@ -103,6 +109,11 @@ int64_t SharedMemory::addCopy(int64_t first, int64_t count) {
   return static_cast<int64_t>(copies.size()) - 1;
 }
 
+int64_t SharedMemory::addBulkCopy(int64_t barrier, uint32_t phases) {
+  copies.push_back({0, {}, {}, barrier, phases});
+  return static_cast<int64_t>(copies.size()) - 1;
+}
+
 void SharedMemory::finishCopy(int64_t copy, int64_t warp) {
   copies[copy].times[warp - copies[copy].first] = ordering.now(warp);
 }
@@ -112,6 +123,12 @@ void SharedMemory::landCopy(int64_t copy, int64_t warp) {
 }
 
 Fault SharedMemory::checkCopy(int64_t warp, int64_t copy) const {
+  if (int64_t barrier = copies[copy].barrier; barrier >= 0) {
+    if (ordering.knowsPhase(barrier, copies[copy].phases, warp))
+      return std::nullopt;
+    return "what is copied here may not have arrived: " + nameWarp(warp) +
+           " has not waited for the phase in which it lands";
+  }
   for (auto [index, time, landing] :
        llvm::enumerate(copies[copy].times, copies[copy].landings)) {
     int64_t other = copies[copy].first + static_cast<int64_t>(index);
@@ -196,7 +213,13 @@ Fault SharedMemory::writeCopy(int64_t warp, int64_t copy, int64_t offset,
        ++index) {
     if (Fault fault = checkWrite(warp, index, copy))
       return fault;
-    granules[index].copy = static_cast<int32_t>(copy);
+    Granule &granule = granules[index];
+    bool isStored = granule.copy == kNobody && granule.writer != kNobody;
+    if (copies[copy].barrier >= 0 && isStored &&
+        !ordering.isFenced(granule.writer, granule.time, warp))
+      return "the copy unit writes over what " + nameWarp(granule.writer) +
+             " stored, and no tile.fence_async stands in between";
+    granule.copy = static_cast<int32_t>(copy);
   }
   std::memcpy(data.data() + offset, source, bytes);
   return std::nullopt;

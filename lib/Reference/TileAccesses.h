@@ -23,10 +23,11 @@ namespace larc::tilerun {
 /// warp's clock moves on where it meets others, and it then knows what they had
 /// done before. An event is a warp and the time (`now`) that its clock showed.
 /// The copies that a warp has started are somebody of their own: that they have
-/// landed, the warp itself knows only once it has waited.
+/// landed, the warp itself knows only once it has waited. So is each barrier
+/// that counts arrivals, whose clock shows how many of its phases have ended.
 class Ordering {
 public:
-  explicit Ordering(int64_t warps);
+  explicit Ordering(int64_t warps, int64_t barriers = 0);
 
   int64_t getWarps() const { return static_cast<int64_t>(fences.size()); }
   uint32_t now(int64_t warp) const { return getRow(warp)[warp]; }
@@ -47,6 +48,12 @@ public:
   bool knowsLanding(int64_t warp, uint32_t time, int64_t other) const {
     return getRow(other)[getWarps() + warp] >= time;
   }
+  /// Adds to a note that so many phases of a barrier have ended.
+  void endPhase(int64_t barrier, uint32_t phases, std::vector<uint32_t> &note);
+  /// Whether `other` knows that.
+  bool knowsPhase(int64_t barrier, uint32_t phases, int64_t other) const {
+    return getRow(other)[2 * getWarps() + barrier] >= phases;
+  }
   /// Whether `warp` knows all that is in a note.
   bool knows(int64_t warp, llvm::ArrayRef<uint32_t> note) const;
   /// Lets the warps know what the others had done, and what those that have
@@ -60,12 +67,12 @@ public:
   bool isFenced(int64_t warp, uint32_t time, int64_t other) const;
 
 private:
-  /// What `warp` knows of each warp, and then of each warp's copies.
-  const uint32_t *getRow(int64_t warp) const {
-    return &clocks[warp * 2 * getWarps()];
-  }
-  uint32_t *getRow(int64_t warp) { return &clocks[warp * 2 * getWarps()]; }
+  /// What `warp` knows of each warp, then of each warp's copies, and then of
+  /// each barrier.
+  const uint32_t *getRow(int64_t warp) const { return &clocks[warp * width]; }
+  uint32_t *getRow(int64_t warp) { return &clocks[warp * width]; }
 
+  int64_t width;
   std::vector<uint32_t> clocks;
   /// How often the copies of each warp landed.
   std::vector<uint32_t> landings;
@@ -88,11 +95,16 @@ public:
   /// Says that what `warp` brings of a copy lands at its next `land`.
   void landCopy(int64_t copy, int64_t warp);
 
+  /// A copy of the copy unit, which has landed when so many phases of a barrier
+  /// have ended.
+  int64_t addBulkCopy(int64_t barrier, uint32_t phases);
+
   /// Reads and writes of `warp`; `bytes` is even, `offset` too, and both are
   /// within the memory.
   Fault read(int64_t warp, int64_t offset, int64_t bytes, void *target);
   Fault write(int64_t warp, int64_t offset, int64_t bytes, const void *source);
-  /// Writes as part of a copy; each warp that takes part does all of it.
+  /// Writes as part of a copy; each warp that takes part does all of it. The
+  /// copy unit writes over what was stored only once that is fenced.
   Fault writeCopy(int64_t warp, int64_t copy, int64_t offset, int64_t bytes,
                   const void *source);
   /// Reads by a product of `warp` that runs until `release` is called with what
@@ -125,9 +137,12 @@ private:
   std::vector<uint32_t> reads;
   /// A copy: its first warp, when each warp waited for it, and when its share
   /// landed by itself; 0 while that has not been.
+  /// One of the copy unit has a barrier and a number of phases instead.
   struct Copy {
     int64_t first;
     std::vector<uint32_t> times, landings;
+    int64_t barrier = -1;
+    uint32_t phases = 0;
   };
   std::vector<Copy> copies;
 };

@@ -32,11 +32,18 @@ LogicalResult larc::interpretTileProgram(ProgramOp program,
   return TileMachine(program, block, statistics ? *statistics : unused).run();
 }
 
+static int64_t countBarriers(ProgramOp program) {
+  int64_t count = 0;
+  program.walk([&](AllocPhasesOp op) { count += op.getType().getStages(); });
+  return count;
+}
+
 TileMachine::TileMachine(ProgramOp program, const TileBlock &block,
                          TileStatistics &statistics)
     : program(program), block(block), statistics(statistics),
-      warps(program.getWarps()), ordering(program.getWarps()),
-      globals(ordering), waiting(kBarriers), expected(kBarriers),
+      warps(program.getWarps()),
+      ordering(program.getWarps(), countBarriers(program)), globals(ordering),
+      waiting(kBarriers), expected(kBarriers),
       products(llvm::divideCeil(program.getWarps(), 4)) {}
 
 //===----------------------------------------------------------------------===//
@@ -208,6 +215,7 @@ LogicalResult TileMachine::runOperation(Warp &warp, Operation *op) {
       .Case([&](LoadOp load) { return runLoad(warp, load); })
       .Case([&](StoreOp store) { return runStore(warp, store); })
       .Case([&](CopyAsyncOp copy) { return runCopy(warp, copy); })
+      .Case([&](CopyBulkOp copy) { return runCopyBulk(warp, copy); })
       .Case([&](CopyCommitOp) {
         warp.copyGroups.push_back(std::exchange(warp.openCopies, {}));
         return success();
@@ -451,15 +459,27 @@ LogicalResult TileMachine::runPhaseArrive(Warp &warp, PhaseArriveOp op) {
   known.resize(note.size(), 0);
   for (auto [time, other] : llvm::zip_equal(known, note))
     time = std::max(time, other);
-  if (++barrier->arrived != type.getWarps())
-    return success();
+  llvm::erase_if(barrier->starters,
+                 [&](auto starter) { return starter.first == warp.number; });
+  return ++barrier->arrived == type.getWarps() ? endPhase(*barrier) : success();
+}
 
-  barrier->arrived = 0;
-  barrier->notes.emplace_back();
+LogicalResult TileMachine::endPhase(PhaseBarrier &barrier) {
+  if (!barrier.starters.empty())
+    return barrier.starters.front().second->emitOpError(
+               "counts its bytes in a phase that may end without them: warp ")
+           << barrier.starters.front().first << " has not arrived since";
+  barrier.arrived = 0;
+  // That its arrivals have come does not say yet that it has ended.
+  if (std::exchange(barrier.hasBytes, false))
+    ordering.endPhase(&barrier - barriers.data(),
+                      static_cast<uint32_t>(barrier.notes.size()),
+                      barrier.notes.back());
+  barrier.notes.emplace_back();
   ++statistics.meetings;
-  for (auto [number, parity] : std::exchange(barrier->waiting, {})) {
+  for (auto [number, parity] : std::exchange(barrier.waiting, {})) {
     warps[number].state = Warp::Runs;
-    passPhase(warps[number], *barrier, parity);
+    passPhase(warps[number], barrier, parity);
   }
   return success();
 }

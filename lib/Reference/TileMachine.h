@@ -128,6 +128,11 @@ struct PhaseBarrier {
   /// What is known to those who wait for each phase: the last is that of the
   /// present phase, and not complete.
   std::vector<std::vector<uint32_t>> notes = {{}};
+  /// Whether copies count their bytes in the present phase.
+  bool hasBytes = false;
+  /// Warps that have started copies in the present phase and not arrived since,
+  /// and where they have.
+  llvm::SmallVector<std::pair<int64_t, mlir::Operation *>, 1> starters;
   /// Warps that wait, and the parities for which they do.
   std::vector<std::pair<int64_t, int64_t>> waiting;
 
@@ -173,6 +178,7 @@ private:
   llvm::LogicalResult runPhaseArrive(Warp &warp, tile::PhaseArriveOp op);
   llvm::LogicalResult runPhaseWait(Warp &warp, tile::PhaseWaitOp op);
   void passPhase(Warp &warp, const PhaseBarrier &barrier, int64_t parity);
+  llvm::LogicalResult endPhase(PhaseBarrier &barrier);
   llvm::LogicalResult checkJoints(llvm::ArrayRef<Joint> joints);
 
   // Memory (TileMemoryOps.cpp).
@@ -180,6 +186,13 @@ private:
   llvm::LogicalResult runLoad(Warp &warp, tile::LoadOp op);
   llvm::LogicalResult runStore(Warp &warp, tile::StoreOp op);
   llvm::LogicalResult runCopy(Warp &warp, tile::CopyAsyncOp op);
+  /// Copies what a `tile.copy_async` or `tile.copy_bulk` does; rows from
+  /// `below` on are zero.
+  template <typename CopyT>
+  llvm::LogicalResult copyRows(Warp &warp, CopyT op, int64_t copy,
+                               int64_t firstRow, int64_t firstCol,
+                               int64_t below, bool isCounted);
+  llvm::LogicalResult runCopyBulk(Warp &warp, tile::CopyBulkOp op);
   llvm::LogicalResult runCopyWait(Warp &warp, tile::CopyWaitOp op);
   /// The element at (row, col) of an argument, or nothing after an error.
   char *getGlobal(mlir::Operation *op, int64_t argument, int64_t row,

@@ -176,6 +176,35 @@ LogicalResult TileMachine::runStore(Warp &warp, StoreOp op) {
 // Asynchronous copies
 //===----------------------------------------------------------------------===//
 
+template <typename CopyT>
+LogicalResult TileMachine::copyRows(Warp &warp, CopyT op, int64_t copy,
+                                    int64_t firstRow, int64_t firstCol,
+                                    int64_t below, bool isCounted) {
+  int64_t argument = getSlot(warp, op.getSource()).memory;
+  int64_t base = getSlot(warp, op.getTarget()).memory;
+  SharedType type = op.getTarget().getType();
+  int64_t bytes = type.getElementType().getIntOrFloatBitWidth() / 8;
+  for (int64_t i = 0; i < type.getRows(); ++i) {
+    for (int64_t j = 0; j < type.getCols(); ++j) {
+      int64_t row = firstRow + i, col = firstCol + j;
+      char data[sizeof(Element)] = {};
+      if (row < below && col < op.getSource().getType().getCols()) {
+        const char *source = getGlobal(op, argument, row, col);
+        if (!source)
+          return failure();
+        if (Fault fault = globals.read(warp.number, source))
+          return reportFault(op, *fault, row, col);
+        std::copy_n(source, bytes, data);
+        statistics.globalBytesRead += isCounted ? bytes : 0;
+      }
+      if (Fault fault = shared->writeCopy(
+              warp.number, copy, base + type.getOffset(i, j), bytes, data))
+        return reportFault(op, *fault, i, j);
+    }
+  }
+  return success();
+}
+
 LogicalResult TileMachine::runCopy(Warp &warp, CopyAsyncOp op) {
   int64_t firstRow = getInteger(warp, op.getRow());
   int64_t firstCol = getInteger(warp, op.getCol());
@@ -206,27 +235,19 @@ LogicalResult TileMachine::runCopy(Warp &warp, CopyAsyncOp op) {
   warp.openCopies.push_back(copy);
   warp.flyingCopies.push_back(copy);
 
-  SharedType type = op.getTarget().getType();
-  int64_t bytes = type.getElementType().getIntOrFloatBitWidth() / 8;
-  for (int64_t i = 0; i < type.getRows(); ++i) {
-    for (int64_t j = 0; j < type.getCols(); ++j) {
-      int64_t row = firstRow + i, col = firstCol + j;
-      char data[sizeof(Element)] = {};
-      if (row < below && col < op.getSource().getType().getCols()) {
-        const char *source = getGlobal(op, argument, row, col);
-        if (!source)
-          return failure();
-        if (Fault fault = globals.read(warp.number, source))
-          return reportFault(op, *fault, row, col);
-        std::copy_n(source, bytes, data);
-        statistics.globalBytesRead += begins ? bytes : 0;
-      }
-      if (Fault fault = shared->writeCopy(
-              warp.number, copy, base + type.getOffset(i, j), bytes, data))
-        return reportFault(op, *fault, i, j);
-    }
-  }
-  return success();
+  return copyRows(warp, op, copy, firstRow, firstCol, below, begins);
+}
+
+LogicalResult TileMachine::runCopyBulk(Warp &warp, CopyBulkOp op) {
+  PhaseBarrier *barrier = getBarrier(warp, op, op.getPhases(), op.getStage());
+  if (!barrier)
+    return failure();
+  barrier->hasBytes = true;
+  barrier->starters.emplace_back(warp.number, op);
+  int64_t copy = shared->addBulkCopy(
+      barrier - barriers.data(), static_cast<uint32_t>(barrier->notes.size()));
+  return copyRows(warp, op, copy, getInteger(warp, op.getRow()),
+                  getInteger(warp, op.getCol()), block.length, true);
 }
 
 LogicalResult TileMachine::runCopyWait(Warp &warp, CopyWaitOp op) {

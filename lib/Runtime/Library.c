@@ -206,6 +206,7 @@ void larc_rt_release(larc_plan *plan) {
   free(plan->tensors);
   free(plan->launches);
   free(plan->words);
+  free(plan->maps);
   free(plan->begins);
   free(plan);
 }

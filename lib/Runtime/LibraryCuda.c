@@ -263,17 +263,29 @@ larc_status larc_cuda_unload(void) {
 //===----------------------------------------------------------------------===//
 
 static larc_status chooseForm(const larc_loaded_context *context,
-                              const larc_shape *shape, uint32_t *index) {
+                              const larc_plan *plan, uint32_t *index) {
+  const larc_shape *shape = &plan->shape;
   const larc_data_cuda *code = context->code;
   int64_t tokens = larc_mean_tokens(shape);
+  const larc_data_cuda_form *refused = NULL;
   int isFound = 0;
   for (uint32_t i = 0; i < code->num_forms; ++i) {
     const larc_data_cuda_form *form = &code->forms[i];
-    if (shape->form == LARC_FORM_AUTO ? (i == 0 || tokens >= form->least_tokens)
-                                      : form->form == (uint32_t)shape->form) {
-      *index = i;
-      isFound = 1;
+    int isMeant = shape->form == LARC_FORM_AUTO
+                      ? (i == 0 || tokens >= form->least_tokens)
+                      : form->form == (uint32_t)shape->form;
+    if (!isMeant)
+      continue;
+    if (!larc_can_map(&api, plan, form, /*told=*/0)) {
+      refused = form;
+      continue;
     }
+    *index = i;
+    isFound = 1;
+  }
+  if (!isFound && refused) {
+    larc_can_map(&api, plan, refused, /*told=*/1);
+    return LARC_UNSUPPORTED;
   }
   if (!isFound)
     return larc_fail(LARC_UNSUPPORTED,
@@ -365,7 +377,8 @@ static larc_status planLaunches(larc_plan *plan,
 /// A kernel's parameters as the driver lays them out, in words of 8 bytes: what
 /// all kernels have, then a tensor after the other. A segmented kernel has the
 /// segments in the second half of the last word, which numbers of 4 bytes leave
-/// free, and the workspace in one more.
+/// free, and the workspace in one more. Tensor maps come last, each at a
+/// multiple of 64 bytes.
 enum {
   maxTensors = 256,
   wordOffsets = 0,
@@ -380,7 +393,9 @@ enum {
   wordHead,
   wordGroup,
   tensorWords,
-  maxWords = commonWords + maxTensors * tensorWords + 1
+  maxWords = commonWords + maxTensors * tensorWords + 1,
+  mapWords = sizeof(larc_cu_tensor_map) / sizeof(uint64_t),
+  mapUnit = 64 // bytes
 };
 
 static uint64_t *getTensorWords(uint64_t *words, uint32_t index) {
@@ -416,7 +431,7 @@ larc_status larc_cuda_plan(larc_plan *plan) {
   pthread_mutex_lock(&lock);
   larc_status status = getContext(&context);
   if (status == LARC_OK)
-    status = chooseForm(context, &plan->shape, &index);
+    status = chooseForm(context, plan, &index);
   if (status == LARC_OK)
     status = loadForm(context, index);
   pthread_mutex_unlock(&lock);
@@ -430,6 +445,8 @@ larc_status larc_cuda_plan(larc_plan *plan) {
   status = planWorkspace(plan, form);
   if (status == LARC_OK)
     status = planLaunches(plan, context, index);
+  if (status == LARC_OK)
+    status = larc_plan_maps(plan, form);
   if (status == LARC_OK)
     status = planParameters(plan);
   return status;
@@ -491,7 +508,9 @@ static larc_status launch(const larc_plan_launch *launch, uint64_t *words,
 larc_status larc_cuda_run(const larc_plan *plan, const void *const *tensors,
                           const larc_lists *lists, void *workspace,
                           void *stream) {
-  uint64_t words[maxWords];
+  uint64_t words[maxWords + mapUnit / sizeof(uint64_t) +
+                 (size_t)2 * LARC_MOST_MAPS * mapWords];
+  larc_cu_tensor_map maps[2 * LARC_MOST_MAPS];
   uint32_t count = larc_library_data.num_tensors;
   size_t numWords = commonWords + (size_t)count * tensorWords;
   memcpy(words, plan->words, numWords * sizeof(uint64_t));
@@ -501,10 +520,20 @@ larc_status larc_cuda_run(const larc_plan *plan, const void *const *tensors,
   for (uint32_t i = 0; i < count; ++i)
     bindTensor(plan, i, tensors[i], workspace, getTensorWords(words, i));
   words[numWords] = (uint64_t)(uintptr_t)workspace;
+  const char *failed = NULL;
+  larc_cu_result error = larc_encode_maps(&api, plan, tensors, maps, &failed);
+  if (error)
+    return check(error, "make a tensor map of", failed);
   for (int64_t i = 0; i < plan->info.launches; ++i) {
     size_t bytes = plan->launches[i].data->segmented
                        ? (numWords + 1) * sizeof(uint64_t)
                        : numWords * sizeof(uint64_t) - sizeof(uint32_t);
+    if (plan->num_maps > 0) {
+      size_t size = 2 * (size_t)plan->num_maps * sizeof(larc_cu_tensor_map);
+      bytes = (bytes + mapUnit - 1) / mapUnit * mapUnit;
+      memcpy((char *)words + bytes, maps, size);
+      bytes += size;
+    }
     larc_status status = launch(&plan->launches[i], words, bytes, stream);
     if (status != LARC_OK)
       return status;

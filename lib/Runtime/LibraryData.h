@@ -52,6 +52,14 @@ typedef struct larc_data_launch {
   uint32_t padding;
 } larc_data_launch;
 
+/// See CudaTensorMap.
+typedef struct larc_data_map {
+  uint32_t tensor;
+  uint32_t rows;
+  uint32_t type; ///< larc_cu_tensor_type
+  uint32_t padding;
+} larc_data_map;
+
 /// See CudaForm.
 typedef struct larc_data_cuda_form {
   uint32_t form;
@@ -60,6 +68,8 @@ typedef struct larc_data_cuda_form {
   int64_t least_segment_tokens, blocks_per_sm, segment_bytes;
   const void *image;
   const larc_data_launch *launches;
+  const larc_data_map *maps;
+  int64_t num_maps;
 } larc_data_cuda_form;
 
 typedef struct larc_data_cuda {

@@ -34,6 +34,13 @@ typedef struct larc_plan_launch {
   int overlaps; ///< may start before the one before it has ended
 } larc_plan_launch;
 
+/// What does not change from run to run of the tensor map of an operand:
+/// channels, heads, tokens and sequences, with the distances of the last three.
+typedef struct larc_plan_map {
+  const larc_data_map *data;
+  uint64_t dims[4], strides[3]; ///< strides in bytes
+} larc_plan_map;
+
 struct larc_plan {
   larc_shape shape;
   larc_plan_info info;
@@ -42,6 +49,8 @@ struct larc_plan {
   larc_plan_launch *launches;
   larc_cu_pointer rows; ///< of initial values
   uint64_t *words;      ///< parameters of the kernels
+  larc_plan_map *maps;
+  int64_t num_maps;
   // Of a CPU.
   const larc_data_cpu_form *cpu;
   size_t scratch_bytes;              ///< of a thread, a multiple of 64
@@ -70,6 +79,20 @@ larc_status larc_cpu_load(void);
 larc_status larc_cpu_plan(larc_plan *plan);
 larc_status larc_cpu_run(const larc_plan *plan, const void *const *tensors,
                          const larc_lists *lists, void *workspace);
+
+/// Whether the kernels of a form can copy the tensors of a plan by maps. Else
+/// says why not, if `told`.
+int larc_can_map(const larc_cuda_api *api, const larc_plan *plan,
+                 const larc_data_cuda_form *form, int told);
+larc_status larc_plan_maps(larc_plan *plan, const larc_data_cuda_form *form);
+
+/// Makes the maps of a run, two of each tensor: of boxes, and, where another
+/// sequence may lie behind the end of one, of single rows. `maps` has room for
+/// 2 * LARC_MOST_MAPS. After an error `failed` is the tensor's name.
+enum { LARC_MOST_MAPS = 8 };
+larc_cu_result larc_encode_maps(const larc_cuda_api *api, const larc_plan *plan,
+                                const void *const *tensors,
+                                larc_cu_tensor_map *maps, const char **failed);
 
 /// Reserves memory of the workspace for the final states that are not wanted.
 /// The sequences write over each other's.

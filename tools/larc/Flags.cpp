@@ -137,6 +137,10 @@ Text ptxas("ptxas",
            cl::desc("the assembler for GPU code (default: LARC_PTXAS, else one "
                     "that is found)"),
            cl::value_desc("FILE"), cl::sub(computing), cl::cat(formCategory));
+Text copies("copies",
+            cl::desc("how chunks come to a GPU's shared memory: async "
+                     "(default), by warps, or bulk, by Hopper's copy unit"),
+            cl::value_desc("HOW"), cl::sub(takingSpec), cl::cat(formCategory));
 Text cpu("cpu", cl::desc("the CPU to compile for (default: this one)"),
          cl::value_desc("NAME"), cl::sub(compileCommand),
          cl::cat(formCategory));

@@ -30,8 +30,8 @@ extern llvm::cl::OptionCategory tensorCategory, formCategory,
     comparisonCategory, inspectionCategory;
 extern Text spec, inputs, outputs, checkDims, benchDims, explainDims,
     compileDims, seed, seqlens, heads, plot, header, output, form, chunkSize,
-    segments, dtype, gateDType, target, stateDType, ptxas, cpu, emit, threads,
-    tolerance, uselessTolerance, format, printIRAfter;
+    segments, dtype, gateDType, target, stateDType, ptxas, copies, cpu, emit,
+    threads, tolerance, uselessTolerance, format, printIRAfter;
 extern Flag grad, peers, noGrad, listJSON, json, timing;
 extern TextList data, set;
 

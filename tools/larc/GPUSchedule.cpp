@@ -52,13 +52,15 @@ std::optional<double> driver::predictGPUMilliseconds(RecurrenceOp recurrence,
 /// The most chunks of an operand that shared memory has at a time.
 static int64_t getDepth(tile::ProgramOp program) {
   int64_t depth = 0;
-  program.walk([&](tile::CopyAsyncOp copy) {
-    auto stage = copy.getTarget().getDefiningOp<tile::StageOp>();
+  auto count = [&](auto copy) {
+    auto stage = copy.getTarget().template getDefiningOp<tile::StageOp>();
     if (!stage)
       return;
     auto ring = mlir::cast<tile::SharedType>(stage.getRing().getType());
     depth = std::max(depth, ring.getStages());
-  });
+  };
+  program.walk([&](tile::CopyAsyncOp copy) { count(copy); });
+  program.walk([&](tile::CopyBulkOp copy) { count(copy); });
   return depth;
 }
 
@@ -282,6 +284,7 @@ void GPUExplainer::explain() {
   cuda.stateType = options.stateDType.value_or(DType::F32);
   cuda.computeCapability = getCompileCapability(options.targets.front());
   cuda.chunkSize = options.chunkSize;
+  cuda.bulkCopies = options.bulkCopies;
   os << '\n'
      << (options.markdown ? "## " : "") << "On GPUs of compute capability "
      << cuda.computeCapability / 10 << '.' << cuda.computeCapability % 10

@@ -243,6 +243,9 @@ static llvm::Error parseCommon(Options &options) {
     options.stateDType = type;
   }
   options.ptxas = ptxas;
+  if (!copies.empty() && copies != "async" && copies != "bulk")
+    return makeValueFault("option '--copies'", copies, {"async", "bulk"});
+  options.bulkCopies = copies == "bulk";
   if (llvm::Error error = parseThreads(options))
     return error;
   if (llvm::Error error = parseTolerance(options))

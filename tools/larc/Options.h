@@ -97,6 +97,8 @@ struct Options {
   llvm::SmallVector<Target> targets;
   /// The assembler for GPUs; empty: one that is found.
   std::string ptxas;
+  /// Whether a GPU's copy unit brings the operands of chunks, where it can.
+  bool bulkCopies = false;
   /// `--set NAME=VALUE`, in order.
   std::vector<std::pair<std::string, std::string>> attributes;
   unsigned threads = 1;

@@ -154,7 +154,7 @@ llvm::Error driver::checkTargetOptions(const Options &options) {
     if (llvm::Error error = checkCPUStates(options))
       return error;
   if (!options.hasCuda())
-    return refuse(flags::ptxas, "no target is a GPU");
+    return refuseAll({&flags::ptxas, &flags::copies}, "no target is a GPU");
   if (llvm::Error error = checkCudaOptions(options))
     return error;
   if (llvm::Error error = refuse(
@@ -171,10 +171,10 @@ llvm::Error driver::checkLibraryOptions(const Options &options) {
     return makeUsageFault(quoteName(options.spec) +
                               " is compiled already: expected a spec",
                           {"give a name of 'larc list' or a .mlir file"});
-  if (llvm::Error error =
-          refuseAll({&flags::chunkSize, &flags::dtype, &flags::gateDType,
-                     &flags::stateDType, std::addressof(flags::set)},
-                    "it was decided when the library was compiled"))
+  if (llvm::Error error = refuseAll(
+          {&flags::chunkSize, &flags::copies, &flags::dtype, &flags::gateDType,
+           &flags::stateDType, std::addressof(flags::set)},
+          "it was decided when the library was compiled"))
     return error;
   if (llvm::Error error = refuseAll({&flags::ptxas, &flags::printIRAfter},
                                     "the library is compiled already"))

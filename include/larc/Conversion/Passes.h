@@ -70,6 +70,9 @@ struct ChunkTileOptions {
   int64_t factorRegisters = 0;
   /// Thread blocks that divide the values of a head; 0: as few as have room.
   int64_t parts = 0;
+  /// Whether Hopper's copy unit brings operands by tensor maps, where it can,
+  /// else the warps that copy do.
+  bool bulkCopies = false;
 };
 
 /// From a flat, bound recurrence to the tile program of its token loop.

@@ -244,7 +244,8 @@ def ConvertChunkToTile : Pass<"convert-chunk-to-tile", "::mlir::ModuleOp"> {
   let description = [{
     A `chunk.scan` becomes the program of one sequence and head. Its warps have roles:
 
-    - four (one, without `wgmma`) copy operands to shared memory, some chunks ahead;
+    - four (one, without `wgmma`) copy operands to shared memory, some chunks ahead; with `copies=bulk` one of the four has the
+      copy unit do that, where rows of all operands with channels are multiples of 16 bytes;
     - those of the first role compute what does not depend on any state (products of decays, scaled keys and readers,
       scores). Each has chunks of its own and does them by itself, 16 channels at a time; tokens lie along rows of
       register tiles;
@@ -317,6 +318,8 @@ def ConvertChunkToTile : Pass<"convert-chunk-to-tile", "::mlir::ModuleOp"> {
            "bytes of shared memory that a block may have">,
     Option<"factorRegisters", "factor-registers", "int64_t", "0",
            "registers of a lane of the first role; 0: by the number of roles with states">,
+    Option<"copies", "copies", "std::string", "\"async\"",
+           "how operands come to shared memory: async (by warps) or bulk (by the copy unit, with tensor maps)">,
     Option<"segments", "segments", "bool", "false",
            "divide sequences into segments">,
     Option<"parts", "parts", "int64_t", "0",
@@ -344,6 +347,11 @@ def ConvertTileToLLVM : Pass<"convert-tile-to-llvm", "::mlir::ModuleOp"> {
     sequence (i32) and a pointer to memory for the scratch argument, of which every segment of every sequence and head has as
     many elements as its type. Its grid has sequences * heads * segments * parts blocks in a row, parts
     running fastest. A block whose slot is negative does nothing.
+
+    After all these come, for each argument with `tile.box_rows`, two tensor maps (128 bytes each, at multiples of 64): of boxes of
+    so many tokens and 128 bytes of channels with a swizzle of 128, and the same with boxes of one token, which need not be filled in where no sequences are
+    packed. Their dimensions are channels, heads, tokens and sequences, with the distances of the argument; one with a
+    distance of 0 has an extent of 1.
 
     From compute capability 9.0 on, segmented kernels that run one after the other may be launched to overlap (programmatic
     dependent launches): one that stores to scratch memory lets the next start, and what reads scratch memory or writes to other

@@ -88,8 +88,11 @@ struct TileStatistics {
 ///    between (in global memory several warps may write equal elements);
 ///  - reads what `tile.copy_async` has not brought yet: every warp must have
 ///    waited for its share, and then met the reader at a barrier;
-///  - has a matrix product read what `tile.store` wrote, with no
-///    `tile.fence_async` of the writer in between;
+///  - reads or overwrites what `tile.copy_bulk` brings without having waited,
+///    itself or through others, for the phase in which it lands, or lets that
+///    phase end without the copy's bytes;
+///  - has a matrix product read, or `tile.copy_bulk` overwrite, what
+///    `tile.store` wrote, with no `tile.fence_async` of the writer in between;
 ///  - writes shared memory that a product in flight reads, touches registers
 ///    that it writes, or gives it registers that were written since the last
 ///    `tile.wgmma_fence`;

@@ -28,6 +28,8 @@ namespace larc {
 /// fewest that addresses of a few operands take, unless another split is asked
 /// for.
 static int64_t getCopyRegisters(const ScanPlan &plan) {
+  if (plan.hasBulkCopies())
+    return 24;
   if (plan.getStateRoles() == 1)
     return 48;
   return plan.options.factorRegisters > 0 ? 40 : 32;
@@ -38,7 +40,9 @@ static int64_t getFactorRegisters(const ScanPlan &plan) {
     return plan.options.factorRegisters;
   if (plan.getStateRoles() > 1)
     return 96;
-  return plan.decaysChannels() ? 160 : 112;
+  // What rounding leaves of what the copies give up.
+  int64_t spare = plan.hasBulkCopies() ? 8 : 0;
+  return (plan.decaysChannels() ? 160 : 112) + spare;
 }
 
 /// Registers of a lane of a role with states. Those share what the others leave
@@ -114,6 +118,7 @@ private:
   tile::ProgramOp makeProgram(Operation *before, StringRef name, int64_t warps,
                               int64_t parts, ArgumentNumbers &numbers);
   void addArguments(ArgumentNumbers &numbers);
+  void markBoxes();
   TokenRange getTokens(SegmentRange *segment);
   tile::RoleOp makeRole(int64_t first, int64_t count, int64_t registers);
   template <typename DeclT>
@@ -156,6 +161,7 @@ void ScanProgram::addArguments(ArgumentNumbers &numbers) {
        llvm::zip_equal(op.getConstants().getAsRange<OperandDeclAttr>(),
                        plan.options.constantTypes))
     addArgument(decl, ArgumentKind::Constant, type);
+  markBoxes();
   numbers.outputs = types.size();
   for (auto [decl, type] :
        llvm::zip_equal(op.getOutputs().getAsRange<OutputDeclAttr>(),
@@ -176,6 +182,21 @@ void ScanProgram::addArguments(ArgumentNumbers &numbers) {
       builder.getNamedAttr(tile::kArgumentAttrName,
                            tile::ArgumentKindAttr::get(
                                builder.getContext(), ArgumentKind::Scratch))));
+}
+
+/// Notes which operands the copy unit brings, in all programs of the scan
+/// alike.
+void ScanProgram::markBoxes() {
+  chunk::ScanOp scan = plan.scan;
+  if (!plan.hasBulkCopies())
+    return;
+  for (auto [i, argument] : llvm::enumerate(scan.getOperandArguments())) {
+    if (!plan.getRawOperand(argument))
+      continue;
+    NamedAttrList list(cast<DictionaryAttr>(attributes[i]));
+    list.set(tile::kBoxRowsAttrName, builder.getI64IntegerAttr(plan.chunk));
+    attributes[i] = list.getDictionary(builder.getContext());
+  }
 }
 
 /// The block's tokens: of its sequence, or of its segment of that.
@@ -360,7 +381,14 @@ struct ConvertChunkToTilePass
     if (factorRegisters != 0 && matrixUnit != "wgmma")
       return scan.emitError("registers of a role need Hopper's wgmma"),
              failure();
+    if (copies != "async" && copies != "bulk")
+      return scan.emitError()
+                 << "unknown copies '" << copies << "': expected async or bulk",
+             failure();
+    if (copies == "bulk" && matrixUnit != "wgmma")
+      return scan.emitError("bulk copies go with Hopper's wgmma"), failure();
     ScanTileOptions options;
+    options.bulkCopies = copies == "bulk";
     options.operandTypes = *operands;
     options.constantTypes = *constants;
     options.outputTypes = *outputs;
@@ -419,5 +447,6 @@ void larc::buildChunkTiles(OpPassManager &pm, const TileProgramOptions &options,
   converted.segments = chunks.segments;
   converted.parts = chunks.parts;
   converted.factorRegisters = chunks.factorRegisters;
+  converted.copies = chunks.bulkCopies ? "bulk" : "async";
   pm.addPass(createConvertChunkToTile(converted));
 }

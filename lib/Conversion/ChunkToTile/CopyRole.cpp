@@ -19,6 +19,16 @@ void larc::emitCopies(const ScanPlan &plan, SharedArrays &shared,
   auto index = [&](int64_t number) -> Value {
     return arith::ConstantIndexOp::create(builder, loc, number);
   };
+  bool isBulk = plan.hasBulkCopies();
+  // The copy unit needs no more than one warp that tells it what to do.
+  if (isBulk) {
+    Value warp = tile::WarpOp::create(builder, loc);
+    Value isFirst = arith::CmpIOp::create(
+        builder, loc, arith::CmpIPredicate::eq, warp, index(0));
+    auto branch =
+        scf::IfOp::create(builder, loc, isFirst, /*withElseRegion=*/false);
+    builder.setInsertionPoint(branch.thenBlock()->getTerminator());
+  }
   Value size = index(plan.chunk);
   auto loop = scf::ForOp::create(builder, loc, tokens.first, tokens.end, size);
   builder.setInsertionPoint(loop.getBody()->getTerminator());
@@ -40,9 +50,13 @@ void larc::emitCopies(const ScanPlan &plan, SharedArrays &shared,
       continue;
     StringAttr axis = plan.getChannels(scan.getBody().getArgument(i));
     Value col = axis == plan.dividedAxis ? tokens.channel : index(0);
-    tile::CopyAsyncOp::create(builder, loc, arguments[i], first, col,
-                              tokens.end,
-                              tile::StageOp::create(builder, loc, ring, stage));
+    Value target = tile::StageOp::create(builder, loc, ring, stage);
+    if (isBulk)
+      tile::CopyBulkOp::create(builder, loc, arguments[i], first, col, target,
+                               phases.landed, stage);
+    else
+      tile::CopyAsyncOp::create(builder, loc, arguments[i], first, col,
+                                tokens.end, target);
   }
   tile::PhaseArriveOp::create(builder, loc, phases.landed, stage);
 }

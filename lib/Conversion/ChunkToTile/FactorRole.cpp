@@ -568,11 +568,12 @@ void FactorRole::emit(tile::RoleOp role, TokenRange range) {
   SmallVector<Value> next = loadScalars(add(first, step));
   const Phases &phases = shared.getPhases();
   Value parity = shared.getParity(builder, number);
-  tile::PhaseWaitOp::create(builder, loc, phases.landed, stage, parity);
-  // That copies have landed says nothing of who read what before: but that the
-  // second role was done with the stage is known by now.
+  // That copies have landed says nothing of who read what before; and before
+  // the second role is done with the stage, it may be those of the chunk that
+  // had it last, since copies land in any order.
   Value before = arith::SubIOp::create(builder, loc, index(1), parity);
   tile::PhaseWaitOp::create(builder, loc, phases.done, stage, before);
+  tile::PhaseWaitOp::create(builder, loc, phases.landed, stage, parity);
   bindScalars(loop.getRegionIterArgs());
   scanChunk(number);
   emitChunk();

@@ -83,6 +83,23 @@ std::optional<unsigned> ScanPlan::getMatrixOperand(Value value) const {
   return operand && getOperandType(*operand).isBF16() ? operand : std::nullopt;
 }
 
+bool ScanPlan::hasBulkCopies() const {
+  // Boxes of a part of the channels are not described to the unit.
+  if (!options.bulkCopies || dividedAxis)
+    return false;
+  chunk::ScanOp op = scan;
+  int64_t maps = 0;
+  for (auto [i, argument] : llvm::enumerate(op.getOperandArguments())) {
+    if (!getRawOperand(argument))
+      continue;
+    int64_t bytes = getSize(getChannels(argument)) *
+                    getOperandType(static_cast<unsigned>(i)).getWidth() / 8;
+    if (bytes % tile::kMapAlignment != 0 || ++maps > tile::kMostMaps)
+      return false;
+  }
+  return true;
+}
+
 bool ScanPlan::usesExponentials() const {
   chunk::ScanOp op = scan;
   return llvm::any_of(op.getOps<ExpOp>(), [&](ExpOp exp) {

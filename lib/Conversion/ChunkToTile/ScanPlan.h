@@ -30,6 +30,8 @@ struct ScanTileOptions {
   int64_t factorRegisters = 0; ///< 0: by rule
   /// Thread blocks that divide the values of a head; 0: as few as may be.
   int64_t parts = 0;
+  /// Whether operands are copied by `tile.copy_bulk`, where they can be.
+  bool bulkCopies = false;
 };
 
 /// What a value is multiplied by: products of a decay's factors over tokens of
@@ -223,6 +225,8 @@ public:
   /// Whether a decay is the exponential of what the first role adds up over
   /// tokens.
   bool isExponential(mlir::Value decay) const;
+  /// Whether the copy unit brings operands: all that lie in shared memory.
+  bool hasBulkCopies() const;
   /// Whether decays along channels run over tokens: the first role's most work.
   bool decaysChannels() const;
   /// Whether a decay is the exponential of an operand.

@@ -150,9 +150,11 @@ void SharedArrays::allocateRings() {
       continue;
     int64_t cols = plan.getPadded(plan.getChannels(argument));
     FloatType element = plan.getOperandType(static_cast<unsigned>(i));
-    bool is16Bit = element.getWidth() == 16;
-    auto type = SharedType::get(context, plan.chunk, cols, element,
-                                is16Bit ? kSwizzle : 0, is16Bit ? 0 : 4, 1);
+    // The copy unit pads no rows.
+    bool isSwizzled = element.getWidth() == 16 || plan.hasBulkCopies();
+    auto type =
+        SharedType::get(context, plan.chunk, cols, element,
+                        isSwizzled ? kSwizzle : 0, isSwizzled ? 0 : 4, 1);
     rings.back() = tile::AllocOp::create(entry, loc, type, IntegerAttr());
     ringed.push_back(rings.back());
   }
@@ -160,7 +162,8 @@ void SharedArrays::allocateRings() {
     return tile::AllocPhasesOp::create(
         entry, loc, tile::PhasesType::get(context, 1, warps, copies));
   };
-  phases.landed = makePhases(plan.copyWarps, true);
+  bool isBulk = plan.hasBulkCopies();
+  phases.landed = makePhases(isBulk ? 1 : plan.copyWarps, !isBulk);
   for (int64_t role = 0; role < plan.getStateRoles(); ++role)
     phases.ready.push_back(
         makePhases(role == 0 ? 1 : plan.getStateWarps(role), false));
@@ -249,7 +252,7 @@ void SharedArrays::removeUnusedRings() {
       continue;
     for (Operation *user : llvm::make_early_inc_range(ring.getUsers())) {
       for (Operation *copy : llvm::make_early_inc_range(user->getUsers()))
-        if (isa<tile::CopyAsyncOp>(copy))
+        if (isa<tile::CopyAsyncOp, tile::CopyBulkOp>(copy))
           copy->erase();
       if (user->use_empty())
         user->erase();

@@ -179,12 +179,30 @@ Value ProgramEmitter::loadListed(Value list, Value at, Value otherwise) {
   return loaded.getResult(0);
 }
 
-/// The arguments that are tensors: scratch comes last, and has one pointer.
+/// The arguments that are tensors: scratch comes after them, and has one
+/// pointer.
 static unsigned countTensors(ProgramOp program) {
   unsigned count = 0;
   for (unsigned i = 0; i < program.getNumArguments(); ++i)
     count += program.getArgumentKind(i) != ArgumentKind::Scratch;
   return count;
+}
+
+unsigned ProgramEmitter::getFirstParameter(unsigned argument) {
+  return kCommonParameters + argument * kParametersPerArgument;
+}
+
+/// The kernel's parameter with the first tensor map.
+static unsigned getFirstMap(ProgramOp program) {
+  return ProgramEmitter::getFirstParameter(countTensors(program)) +
+         (program.isSegmented() ? 2 : 0);
+}
+
+Value ProgramEmitter::getMap(unsigned argument, bool ofRows) {
+  auto number =
+      static_cast<unsigned>(llvm::find(mapped, argument) - mapped.begin());
+  return kernelEntry->getArgument(getFirstMap(program) + 2 * number +
+                                  (ofRows ? 1 : 0));
 }
 
 /// Sets what the block sees of each tensor, from the kernel's parameters.
@@ -285,13 +303,14 @@ void ProgramEmitter::bindGlobal(Value memory) {
         arith::MulIOp::create(builder, loc, place.numbered, toI64(segments));
     Value offset = arith::MulIOp::create(builder, loc, records,
                                          i64(type.getRows() * type.getCols()));
-    Value start = LLVM::GEPOp::create(
-        builder, loc, global, type.getElementType(),
-        kernelEntry->getArguments().back(), ArrayRef<LLVM::GEPArg>{offset});
+    Value scratch = kernelEntry->getArgument(getFirstMap(program) - 1);
+    Value start =
+        LLVM::GEPOp::create(builder, loc, global, type.getElementType(),
+                            scratch, ArrayRef<LLVM::GEPArg>{offset});
     globals[memory] = {start, i64(type.getCols())};
     return;
   }
-  unsigned first = kCommonParameters + number * kParametersPerArgument;
+  unsigned first = getFirstParameter(number);
   Value base = kernelEntry->getArgument(first);
   Value sequenceStride = kernelEntry->getArgument(first + 1);
   Value rowStride = kernelEntry->getArgument(first + 2);
@@ -334,6 +353,9 @@ FailureOr<LLVM::LLVMFuncOp> ProgramEmitter::emit(LLVM::GlobalOp shared) {
     parameters.append({pointer, i64, i64, i64, builder.getI32Type()});
   if (program.isSegmented())
     parameters.append({builder.getI32Type(), pointer});
+  mapped = program.getMappedArguments();
+  // That of boxes, and that of single rows.
+  parameters.append(2 * mapped.size(), LLVM::LLVMPointerType::get(context));
   auto type =
       LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(context), parameters);
   auto kernel =
@@ -346,6 +368,8 @@ FailureOr<LLVM::LLVMFuncOp> ProgramEmitter::emit(LLVM::GlobalOp shared) {
   kernel->setAttr(
       NVVM::NVVMDialect::getMinctasmAttrName(),
       builder.getI32IntegerAttr(static_cast<int32_t>(program.getResident())));
+  for (unsigned i = getFirstMap(program); i < parameters.size(); ++i)
+    markMap(kernel, i);
 
   OpBuilder::InsertionGuard guard(builder);
   Block *entry = kernelEntry = kernel.addEntryBlock(builder);
@@ -602,6 +626,7 @@ LogicalResult ProgramEmitter::emitOperation(Operation *op) {
         bindGlobal(op.getSource());
         return emitCopyAsync(op), success();
       })
+      .Case<CopyBulkOp>([&](auto op) { return emitCopyBulk(op); })
       .Case<CopyCommitOp>([&](auto) {
         return NVVM::CpAsyncCommitGroupOp::create(builder, loc), success();
       })

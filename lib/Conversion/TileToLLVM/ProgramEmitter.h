@@ -59,6 +59,11 @@ public:
   /// module's dynamic shared memory.
   mlir::FailureOr<mlir::LLVM::LLVMFuncOp> emit(mlir::LLVM::GlobalOp shared);
 
+  /// The kernel's parameter with the pointer of an argument that is a tensor;
+  /// the distances of sequences, rows and heads, and heads that share one come
+  /// after it.
+  static unsigned getFirstParameter(unsigned argument);
+
 private:
   // ProgramEmitter.cpp: the kernel and control flow.
   mlir::Value divideSmall(mlir::Value number, mlir::Value divisor);
@@ -139,6 +144,16 @@ private:
   void storeVector(mlir::Value address, mlir::Value value,
                    mlir::Value predicate);
 
+  // BulkCopies.cpp: the copy unit.
+  /// Says of a kernel's parameter that it is a tensor map.
+  void markMap(mlir::LLVM::LLVMFuncOp kernel, unsigned parameter);
+  mlir::LogicalResult emitCopyBulk(CopyBulkOp op);
+  /// Copies a box with `map`, from row `token` of the tensor on.
+  void emitBoxes(CopyBulkOp op, mlir::Value map, mlir::Value target,
+                 mlir::Value barrier, mlir::Value token);
+  /// The tensor map of an argument, of boxes or of single rows.
+  mlir::Value getMap(unsigned argument, bool ofRows);
+
   // Products.cpp: the matrix units.
   void emitMma(MmaOp op);
   void emitMmaRows(MmaRowsOp op);
@@ -187,6 +202,7 @@ private:
   llvm::DenseMap<mlir::Value, Values> tiles;
   /// Of the operation that is being emitted.
   llvm::DenseMap<mlir::Value, GlobalMatrix> globals;
+  llvm::SmallVector<unsigned> mapped; ///< arguments with tensor maps
   mlir::Block *kernelEntry = nullptr;
   /// The block's head (i32), sequence, slot, first token, and number among all
   /// sequences and heads (i64).

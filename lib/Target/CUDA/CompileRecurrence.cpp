@@ -120,6 +120,7 @@ public:
   LogicalResult makeKernels();
   FailureOr<CudaForm> assemble();
   FailureOr<CudaTarget> getTarget();
+  void listMaps();
 
   ModuleOp getModule() { return *module; }
   /// Without the cubin.
@@ -180,6 +181,20 @@ LogicalResult FormCompiler::checkChunks() {
   return success();
 }
 
+/// The programs of a form have the same maps, of the tensors that come first.
+void FormCompiler::listMaps() {
+  result.maps.clear();
+  for (auto program : module->getOps<tile::ProgramOp>()) {
+    std::vector<CudaTensorMap> maps;
+    for (unsigned argument : program.getMappedArguments())
+      maps.push_back({argument, program.getBoxRows(argument),
+                      options.operandTypes[argument]});
+    assert((result.maps.empty() || result.maps.size() == maps.size()) &&
+           "programs of a form take the same parameters");
+    result.maps = std::move(maps);
+  }
+}
+
 LogicalResult FormCompiler::makeTiles() {
   bool hasChunks = choice.form == LARC_FORM_CHUNK;
   if (hasChunks && failed(checkChunks()))
@@ -204,6 +219,7 @@ LogicalResult FormCompiler::makeTiles() {
     chunks.sharedBytes = getSharedBytes(options.computeCapability);
     chunks.segments = choice.segments;
     chunks.factorRegisters = choice.factorRegisters;
+    chunks.bulkCopies = options.bulkCopies && chunks.wgmma;
     buildChunkTiles(pm, makeTileOptions(options), chunks);
     result.leastSegmentTokens = choice.segments ? leastTokensOfSegments : 0;
   } else
@@ -226,6 +242,7 @@ LogicalResult FormCompiler::makeTiles() {
     }
     result.launches.push_back(kernel);
   }
+  listMaps();
   for (CudaFormLaunch &kernel : MutableArrayRef(result.launches).drop_back())
     kernel.onlyIfCut = true;
   return success();

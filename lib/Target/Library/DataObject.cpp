@@ -9,6 +9,7 @@
 #include "../../Runtime/LibraryData.h"
 #include "Describe.h"
 
+#include "larc/Runtime/CudaDriverApi.h"
 #include "larc/Support/Error.h"
 
 #include "llvm/IR/Constants.h"
@@ -114,6 +115,7 @@ private:
 
   llvm::Constant *makeTensors();
   void addRow(DescribedTensor &tensor);
+  Constants makeMaps(const CudaForm &form);
   llvm::Constant *makeCuda();
   llvm::Constant *makeCPU();
   unsigned getCPULevels() const;
@@ -204,6 +206,19 @@ llvm::Constant *DataBuilder::makeTensors() {
   return array(elements);
 }
 
+DataBuilder::Constants DataBuilder::makeMaps(const CudaForm &form) {
+  auto getType = [](DType type) {
+    return type == DType::F32   ? LARC_CU_TENSOR_F32
+           : type == DType::F16 ? LARC_CU_TENSOR_F16
+                                : LARC_CU_TENSOR_BF16;
+  };
+  Constants maps;
+  for (const CudaTensorMap &map : form.maps)
+    maps.push_back(record(
+        {u32(map.tensor), u32(map.rows), u32(getType(map.type)), u32(0)}));
+  return maps;
+}
+
 llvm::Constant *DataBuilder::makeCuda() {
   Constants codes;
   for (const CudaCode &code : contents.cuda) {
@@ -215,11 +230,12 @@ llvm::Constant *DataBuilder::makeCuda() {
             record({string(launch.kernel), u32(32 * launch.warps),
                     u32(launch.sharedBytes), u32(launch.parts),
                     u32(launch.segmented), u32(launch.onlyIfCut), u32(0)}));
-      forms.push_back(record({u32(form.form), u32(form.launches.size()),
-                              i64(form.chunkSize), i64(form.leastTokens),
-                              i64(form.leastSegmentTokens),
-                              i64(form.blocksPerSM), i64(form.segmentBytes),
-                              bytes(form.cubin, 64), array(launches)}));
+      forms.push_back(record(
+          {u32(form.form), u32(form.launches.size()), i64(form.chunkSize),
+           i64(form.leastTokens), i64(form.leastSegmentTokens),
+           i64(form.blocksPerSM), i64(form.segmentBytes), bytes(form.cubin, 64),
+           array(launches), array(makeMaps(form)),
+           i64(static_cast<int64_t>(form.maps.size()))}));
     }
     // Hopper's code has instructions of that architecture alone.
     bool exact = code.computeCapability == 90;

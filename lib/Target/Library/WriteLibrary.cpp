@@ -84,8 +84,18 @@ static llvm::json::Object writeForm(StringRef name, int64_t chunkSize,
   return form;
 }
 
+static llvm::json::Array writeMaps(const CudaForm &form,
+                                   ArrayRef<DescribedTensor> tensors) {
+  llvm::json::Array maps;
+  for (const CudaTensorMap &map : form.maps)
+    maps.push_back(llvm::json::Object{
+        {"tensor", toText(tensors[map.tensor].name)}, {"rows", map.rows}});
+  return maps;
+}
+
 static llvm::json::Array writeCode(LibraryContents &contents) {
   llvm::json::Array code;
+  std::vector<DescribedTensor> tensors = describeTensors(contents);
   for (const CudaCode &gpu : contents.cuda) {
     llvm::json::Array forms;
     for (const CudaForm &form : gpu.forms) {
@@ -99,6 +109,8 @@ static llvm::json::Array writeCode(LibraryContents &contents) {
                                {"shared_bytes", launch.sharedBytes},
                                {"parts", launch.parts}});
       object["kernels"] = std::move(kernels);
+      if (!form.maps.empty())
+        object["tensor_maps"] = writeMaps(form, tensors);
       forms.push_back(std::move(object));
     }
     code.push_back(llvm::json::Object{{"target", getTargetName(gpu)},

@@ -11,11 +11,15 @@
 // RUN: not larc-opt %s --convert-chunk-to-tile="matrix-unit=mma factor-registers=96" 2>&1 | FileCheck %s --check-prefix=MMA
 // RUN: not larc-opt %s --convert-chunk-to-tile=parts=-1 2>&1 | FileCheck %s --check-prefix=NEGATIVE
 // RUN: not larc-opt %s --convert-chunk-to-tile=parts=2 2>&1 | FileCheck %s --check-prefix=PARTS
+// RUN: not larc-opt %s --convert-chunk-to-tile=copies=tma 2>&1 | FileCheck %s --check-prefix=COPIES
+// RUN: not larc-opt %s --convert-chunk-to-tile="matrix-unit=mma copies=bulk" 2>&1 | FileCheck %s --check-prefix=BULK
 
 // NEGATIVE: error: expected parts, or 0, found -1
 // PARTS: error: cannot divide 16 channels of axis 'V' into 2 parts: expected 1
 // MMA: error: registers of a role need Hopper's wgmma
 
+// COPIES: error: unknown copies 'tma': expected async or bulk
+// BULK: error: bulk copies go with Hopper's wgmma
 // OPERANDS: error: expected 3 types of operands, found 1
 // CONSTANTS: error: expected 1 types of constants, found 2
 // OUTPUTS: error: expected 1 types of outputs, found 2

@@ -59,9 +59,9 @@
 // CHECK:         scf.for %{{.+}} = %[[BEGIN]] to %[[LENGTH]] step %[[STEP]] {
 // CHECK-NOT:       tile.barrier
 // CHECK:           %[[PARITY:.+]] = arith.remui %{{.+}}, %c2
-// CHECK:           tile.phase_wait %[[LANDED]][%[[STAGE:.+]]] parity %[[PARITY]]
 // CHECK:           %[[BEFORE:.+]] = arith.subi %c1{{.*}}, %[[PARITY]]
-// CHECK:           tile.phase_wait %[[DONE]][%[[STAGE]]] parity %[[BEFORE]]
+// CHECK:           tile.phase_wait %[[DONE]][%[[STAGE:.+]]] parity %[[BEFORE]]
+// CHECK-NEXT:      tile.phase_wait %[[LANDED]][%[[STAGE]]] parity %[[PARITY]]
 
 // Of 64 channels 16 at a time. The sums of the gates are a product with ones.
 // CHECK:           %[[PASSES:.+]]:2 = scf.for %[[PASS:.+]] = %c0{{.*}} to %c4{{.*}} step %c1{{.*}} iter_args(%[[SUM:.+]] = %{{.+}}, %[[EXACT:.+]] = %false)

@@ -32,8 +32,9 @@ protected:
   tile::ProgramOp parse(const std::string &body, int64_t warps = 4) {
     std::string text =
         "tile.program @p(%x: !tile.global<?x64xbf16> {tile.argument = "
-        "#tile.argument<operand>}, %s: !tile.global<64x64xf32> {tile.argument "
-        "= #tile.argument<initial>}) warps " +
+        "#tile.argument<operand>, tile.box_rows = 32}, %s: "
+        "!tile.global<64x64xf32> {tile.argument = #tile.argument<initial>}) "
+        "warps " +
         std::to_string(warps) + R"( {
           %n = tile.length
           %c0 = arith.constant 0 : index
@@ -286,6 +287,27 @@ TEST_F(TileCostTest, CountsCopies) {
   EXPECT_DOUBLE_EQ(cost.shared, 32 * 64 * 2 / model.sharedBytesPerCycle);
   // Nothing is copied ahead.
   EXPECT_GT(cost.roles[0].cycles, model.globalLatency);
+}
+
+/// One warp tells the copy unit, in a few instructions.
+TEST_F(TileCostTest, CountsBulkCopies) {
+  TileMeasure measure;
+  measure.tokensPerChunk = 32;
+  const std::string phases = "!tile.phases<1 x 1>";
+  TileProgramCost cost = measureTiles(
+      parse("%m = tile.alloc : !tile.shared<32x64xbf16, swizzle = 128>\n"
+            "%p = tile.alloc_phases : " +
+            phases + R"(
+    %w = tile.warp
+    %first = arith.cmpi eq, %w, %c0 : index
+    scf.if %first {
+      scf.for %i = %c0 to %n step %c32 {
+        tile.copy_bulk %x[%i, %c0] to %m on %p[%c0] : !tile.global<?x64xbf16>, !tile.shared<32x64xbf16, swizzle = 128>, )" +
+            phases + "\ntile.phase_arrive %p[%c0] : " + phases + "\n}\n}"),
+      model, measure);
+  EXPECT_EQ(cost.bytes, 32 * 64 * 2);
+  EXPECT_DOUBLE_EQ(cost.shared, 32 * 64 * 2 / model.sharedBytesPerCycle);
+  EXPECT_LT(cost.roles[0].cycles, model.globalLatency / 4);
 }
 
 /// A loop that carries a tile, changed by `body` from %z to %y, and writes it.

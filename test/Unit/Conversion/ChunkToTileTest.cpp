@@ -37,6 +37,7 @@ struct Case {
   int64_t chunk = 32;
   bool wgmma = true;
   int64_t segments = 0; ///< 0: the program is not segmented
+  bool bulkCopies = false;
   bool initialStates = true;
   /// What some gates are set to: every `strideOfGates`-th.
   double gate = 0;
@@ -123,6 +124,7 @@ OwningOpRef<ModuleOp> ChunkToTileTest::compile(Problem &problem,
   chunks.wgmma = given.wgmma;
   chunks.segments = given.segments > 0;
   chunks.parts = given.parts;
+  chunks.bulkCopies = given.bulkCopies;
   if (given.stages == 0) {
     buildChunkTiles(pm, options, chunks);
   } else {
@@ -134,6 +136,7 @@ OwningOpRef<ModuleOp> ChunkToTileTest::compile(Problem &problem,
     converted.outputTypes.assign(options.outputTypes.begin(),
                                  options.outputTypes.end());
     converted.stages = given.stages;
+    converted.copies = given.bulkCopies ? "bulk" : "async";
     buildChunkDerivation(pm, given.chunk);
     pm.addPass(createConvertChunkToTile(converted));
   }
@@ -665,6 +668,73 @@ TEST_F(ChunkToTileTest, ScannedManyChunks) {
     given.tokens = 130;
     given.stages = stages;
     check(load("abc"), {{"K", 64}, {"V", 64}, {"M", 64}}, given);
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// The copy unit
+//===----------------------------------------------------------------------===//
+
+TEST_F(ChunkToTileTest, BulkCopies) {
+  Case given;
+  given.bulkCopies = true;
+  for (int64_t tokens : {0, 1, 16, 33, 64, 300}) {
+    SCOPED_TRACE(tokens);
+    given.tokens = tokens;
+    check(load("gla"), {{"K", 128}, {"V", 64}}, given);
+    check(load("simple_gla"), {{"K", 64}, {"V", 128}}, given);
+  }
+  given.chunk = 16;
+  check(load("outer_gate"), {{"K", 64}, {"V", 64}}, given);
+  check(load("gsa"), {{"K", 64}, {"V", 64}, {"M", 64}}, given);
+}
+
+/// Boxes are wider than these operands; some have rows that no map has.
+TEST_F(ChunkToTileTest, BulkCopiesOfFewChannels) {
+  Case given;
+  given.bulkCopies = true;
+  for (auto [k, v] : {std::pair(16, 24), {48, 104}, {128, 40}, {20, 64}}) {
+    SCOPED_TRACE(std::to_string(k) + " " + std::to_string(v));
+    check(load("gla"), {{"K", k}, {"V", v}}, given);
+    check(load("hgrn2"), {{"K", k}, {"V", v}}, given);
+  }
+}
+
+/// Operands of float32 have swizzled rings too.
+TEST_F(ChunkToTileTest, BulkCopiesOfWideOperands) {
+  Case given;
+  given.bulkCopies = true;
+  given.dtype = DType::F32;
+  given.tokens = 100;
+  for (const char *name : {"simple_gla", "gla", "rwkv6"})
+    for (size_t stride : {0, 3}) {
+      SCOPED_TRACE(name);
+      given.gate = -1000;
+      given.strideOfGates = stride;
+      check(load(name), {{"K", 64}, {"V", 128}}, given);
+    }
+}
+
+/// Stages are overwritten that hold what warps have stored; segments end
+/// within a sequence.
+TEST_F(ChunkToTileTest, BulkCopiesOverWhatWasStored) {
+  Case given;
+  given.bulkCopies = true;
+  given.tokens = 300;
+  for (int64_t stages : {2, 3, 5}) {
+    SCOPED_TRACE(stages);
+    given.stages = stages;
+    check(load("gla"), {{"K", 64}, {"V", 64}}, given);
+    check(load("rwkv6"), {{"K", 64}, {"V", 64}}, given);
+    if (stages < 5)
+      check(load("gsa"), {{"K", 64}, {"V", 64}, {"M", 64}}, given);
+  }
+  given.stages = 0;
+  for (int64_t segments : {1, 3, 4}) {
+    SCOPED_TRACE(segments);
+    given.segments = segments;
+    check(load("gla"), {{"K", 64}, {"V", 64}}, given);
+    check(load("retention"), {{"K", 64}, {"V", 64}}, given);
   }
 }
 

@@ -57,7 +57,10 @@ std::string TileTest::makeProgram(llvm::ArrayRef<TileMatrix> matrices,
                                                        : matrix.rows);
     text += "x" + std::to_string(matrix.cols) + "x" +
             getName(matrix.type).str() + "> {tile.argument = #tile.argument<" +
-            (matrix.recordRows > 0 ? "scratch" : "operand") + ">}";
+            (matrix.recordRows > 0 ? "scratch" : "operand") + ">";
+    if (matrix.boxRows > 0)
+      text += ", tile.box_rows = " + std::to_string(matrix.boxRows);
+    text += "}";
   }
   text += ") warps " + std::to_string(warps) + " parts 4 {\n";
   for (int number : {0, 1, 2, 4, 8, 16, 32, 64})

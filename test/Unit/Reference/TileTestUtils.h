@@ -32,6 +32,8 @@ struct TileMatrix {
   bool tokens = false;
   /// Of scratch: the rows that the program's type has, for one segment.
   int64_t recordRows = 0;
+  /// The rows of its boxes; 0: it has no tensor map.
+  int64_t boxRows = 0;
 
   double at(int64_t row, int64_t col) const { return values[row * cols + col]; }
 };

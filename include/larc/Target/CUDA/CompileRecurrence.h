@@ -35,6 +35,14 @@ struct CudaFormLaunch {
   bool onlyIfCut = false;
 };
 
+/// A tensor that kernels copy with the help of tensor maps: boxes of so many
+/// tokens, and 128 bytes of a head's channels.
+struct CudaTensorMap {
+  unsigned tensor = 0; ///< among the tensors of a call
+  int64_t rows = 0;
+  DType type = DType::BF16;
+};
+
 /// The kernels of one form, in the order in which they run.
 struct CudaForm {
   larc_form form = LARC_FORM_RECURRENT;
@@ -44,6 +52,9 @@ struct CudaForm {
   int64_t leastTokens = 0;
   std::string cubin; ///< an ELF file
   std::vector<CudaFormLaunch> launches;
+  /// All kernels take these as their last parameters, two maps of each tensor:
+  /// of boxes, and of single tokens.
+  std::vector<CudaTensorMap> maps;
 
   /// Sequences are cut into segments of at least that many tokens where thread
   /// blocks of the last kernel, of which each multiprocessor has `blocksPerSM`,
@@ -71,6 +82,8 @@ struct CudaOptions {
   /// kernel can have.
   int64_t chunkSize = 0;
   static constexpr int64_t leastChunkSize = 16;
+  /// Whether Hopper's copy unit brings the operands of chunks, where it can.
+  bool bulkCopies = false;
   std::string ptxas;        ///< the assembler; empty: one that is found
   std::string printIRAfter; ///< a pass argument, or `all`; printed to stderr
   bool timing = false;      ///< the passes' times to stderr

@@ -85,6 +85,33 @@ void ProgramOp::print(OpAsmPrinter &printer) {
   printer.printRegion(getBody(), /*printEntryBlockArgs=*/false);
 }
 
+/// What a tensor map asks of an argument, if it has one.
+static LogicalResult verifyBox(ProgramOp program, unsigned index) {
+  Attribute attribute = program.getArgAttr(index, kBoxRowsAttrName);
+  if (!attribute)
+    return success();
+  auto rows = dyn_cast<IntegerAttr>(attribute);
+  // The pattern of a swizzle is one of 8 rows.
+  if (!rows || !rows.getType().isInteger(64) || rows.getInt() < 8 ||
+      rows.getInt() > kMostBoxRows || rows.getInt() % 8 != 0)
+    return program.emitOpError("expected '")
+           << kBoxRowsAttrName << "' of argument " << index << " to be 8 to "
+           << kMostBoxRows << " in steps of 8, found " << attribute;
+  auto type = cast<GlobalType>(program.getArgumentTypes()[index]);
+  if (program.getArgumentKind(index) != ArgumentKind::Operand ||
+      !type.hasDynamicRows())
+    return program.emitOpError("expected argument ")
+           << index << " with '" << kBoxRowsAttrName
+           << "' to be an operand with a row for each token";
+  int64_t bytes =
+      type.getCols() * type.getElementType().getIntOrFloatBitWidth() / 8;
+  if (bytes % kMapAlignment != 0)
+    return program.emitOpError("expected rows of argument ")
+           << index << " with '" << kBoxRowsAttrName << "' to be a multiple of "
+           << kMapAlignment << " bytes, found " << bytes;
+  return success();
+}
+
 LogicalResult ProgramOp::verify() {
   if (getWarps() < 1 || getWarps() > 32)
     return emitOpError("expected 1 to 32 warps, found ") << getWarps();
@@ -103,7 +130,14 @@ LogicalResult ProgramOp::verify() {
       return emitOpError("argument ")
              << index << " does not say what it is: it needs a '"
              << kArgumentAttrName << "'";
+    if (failed(verifyBox(*this, static_cast<unsigned>(index))))
+      return failure();
   }
+  auto maps = static_cast<int64_t>(getMappedArguments().size());
+  if (maps > kMostMaps)
+    return emitOpError("expected at most ")
+           << kMostMaps << " operands with '" << kBoxRowsAttrName << "', found "
+           << maps;
   return success();
 }
 
@@ -129,6 +163,19 @@ bool ProgramOp::isSegmented() {
   return getBody()
       .walk([](SegmentOp) { return WalkResult::interrupt(); })
       .wasInterrupted();
+}
+
+int64_t ProgramOp::getBoxRows(unsigned index) {
+  auto rows = getArgAttrOfType<IntegerAttr>(index, kBoxRowsAttrName);
+  return rows ? rows.getInt() : 0;
+}
+
+SmallVector<unsigned> ProgramOp::getMappedArguments() {
+  SmallVector<unsigned> mapped;
+  for (unsigned i = 0; i < getNumArguments(); ++i)
+    if (getBoxRows(i) != 0)
+      mapped.push_back(i);
+  return mapped;
 }
 
 ArgumentKind ProgramOp::getArgumentKind(unsigned index) {
@@ -195,6 +242,39 @@ LogicalResult CopyAsyncOp::verify() {
   if ((target.getCols() + target.getPad()) * bytes % 4 != 0 ||
       target.getCols() * bytes % 4 != 0)
     return emitOpError("expected rows of a multiple of 4 bytes");
+  return success();
+}
+
+LogicalResult CopyBulkOp::verify() {
+  GlobalType source = getSource().getType();
+  SharedType target = getTarget().getType();
+  auto argument = dyn_cast<BlockArgument>(getSource());
+  auto program = argument
+                     ? dyn_cast<ProgramOp>(argument.getOwner()->getParentOp())
+                     : ProgramOp();
+  if (!program || program.getBoxRows(argument.getArgNumber()) == 0)
+    return emitOpError("expected an argument of the program with '")
+           << kBoxRowsAttrName << "'";
+  if (source.getElementType() != target.getElementType())
+    return emitOpError("expected elements of type ")
+           << source.getElementType() << ", found " << target.getElementType();
+  if (target.getStages() != 1)
+    return emitOpError("expected one stage of the ring");
+  // Other patterns cannot be written row by row, where a sequence ends.
+  if (target.getSwizzle() != kBoxBytes)
+    return emitOpError("expected a target with a swizzle of ")
+           << kBoxBytes << ", found " << target.getSwizzle();
+  int64_t rows = program.getBoxRows(argument.getArgNumber());
+  if (target.getRows() != rows)
+    return emitOpError("expected boxes of ")
+           << target.getRows() << " rows, found " << rows;
+  // Barriers count up to 2^20 - 1 bytes.
+  constexpr int64_t most = (1 << 20) - 1;
+  if (target.getStageBytes() > most)
+    return emitOpError("expected a target of at most ")
+           << most << " bytes, found " << target.getStageBytes();
+  if (getPhases().getType().getCopies())
+    return emitOpError("expected barriers at which the warp itself arrives");
   return success();
 }
 

@@ -37,6 +37,8 @@ struct SeenLaunch {
   int32_t segments;
   bool overlaps;
   uint64_t workspace;
+  /// As the driver of the tests makes them.
+  std::vector<larc_cu_tensor_map> maps;
 };
 
 /// Takes parameters one after the other, each at a multiple of its size.
@@ -54,6 +56,14 @@ public:
     return value;
   }
   bool isAtEnd() const { return at == bytes.size(); }
+  larc_cu_tensor_map nextMap() {
+    larc_cu_tensor_map map;
+    at = llvm::alignTo(at, alignof(larc_cu_tensor_map));
+    EXPECT_LE(at + sizeof(map), bytes.size());
+    std::memcpy(&map, bytes.data() + at, sizeof(map));
+    at += sizeof(map);
+    return map;
+  }
 
 private:
   const std::string &bytes;
@@ -118,6 +128,8 @@ protected:
         launch.segments = reader.next<int32_t>();
         launch.workspace = reader.next<uint64_t>();
       }
+      while (!reader.isAtEnd())
+        launch.maps.push_back(reader.nextMap());
       EXPECT_TRUE(reader.isAtEnd());
       launches.push_back(launch);
     };
@@ -379,6 +391,145 @@ TEST_F(CudaLibraryTest, ChoosesForms) {
   makePlan();
   functions->describe(plan, &info);
   EXPECT_EQ(info.form, LARC_FORM_CHUNK);
+}
+
+/// Chunks whose kernels copy q and v by tensor maps.
+static CudaForm makeMappedForm() {
+  CudaForm form;
+  form.form = LARC_FORM_CHUNK;
+  form.chunkSize = 32;
+  form.leastTokens = 16;
+  form.cubin = "no machine code either";
+  form.leastSegmentTokens = 128;
+  form.segmentBytes = 1000;
+  form.maps = {{0, 32, DType::BF16}, {2, 32, DType::BF16}};
+  CudaFormLaunch scan;
+  scan.kernel = "chunks";
+  scan.warps = 4;
+  scan.segmented = true;
+  form.launches = {scan};
+  return form;
+}
+
+/// The words of a map of bf16: extents, distances, and the box.
+static std::vector<uint64_t> getMapWords(uint64_t address,
+                                         std::vector<uint64_t> dims,
+                                         std::vector<uint64_t> strides,
+                                         uint64_t rows) {
+  std::vector<uint64_t> words = {
+      uint64_t(LARC_CU_TENSOR_BF16) << 32 | LARC_CU_SWIZZLE_128, address};
+  words.insert(words.end(), dims.begin(), dims.end());
+  words.insert(words.end(), strides.begin(), strides.end());
+  words.insert(words.end(), {64, 1, rows, 1});
+  return words;
+}
+static std::vector<uint64_t> getMapWords(const larc_cu_tensor_map &map) {
+  return std::vector<uint64_t>(map.opaque, map.opaque + 13);
+}
+
+TEST_F(CudaLibraryTest, MakesTensorMaps) {
+  contents.cuda[0].forms.push_back(makeMappedForm());
+  open();
+  shape.tokens = 100;
+  shape.segments = 1;
+  larc_layout layouts[7] = {};
+  layouts[0].heads = 2; // which share a head of q
+  makePlan(LARC_OK, layouts);
+  driver->calls.clear();
+  run();
+  EXPECT_EQ(driver->calls,
+            (std::map<std::string, int>{{"cuLaunchKernelEx", 1},
+                                        {"cuTensorMapEncodeTiled", 2}}));
+  ASSERT_EQ(launches.size(), 1u);
+  std::vector<larc_cu_tensor_map> maps = launches[0].maps;
+  ASSERT_EQ(maps.size(), 4u);
+  EXPECT_EQ(getMapWords(maps[0]),
+            getMapWords(0x10000, {16, 2, 100, 3}, {32, 64, 6400}, 32));
+  EXPECT_EQ(getMapWords(maps[2]),
+            getMapWords(0x30000, {24, 4, 100, 3}, {48, 192, 19200}, 32));
+  // Nothing lies behind the ends of sequences that are not packed.
+  EXPECT_EQ(maps[1].opaque[1], 0u);
+  EXPECT_EQ(maps[3].opaque[1], 0u);
+
+  // Packed sequences are one, and their ends are copied row by row.
+  shape.packed = 1;
+  makePlan();
+  larc_lists lists = {};
+  lists.offsets = reinterpret_cast<const int64_t *>(0x999000);
+  run(LARC_OK, &lists);
+  maps = launches.at(0).maps;
+  EXPECT_EQ(getMapWords(maps[2]),
+            getMapWords(0x30000, {24, 4, 100, 1}, {48, 192, 48}, 32));
+  EXPECT_EQ(getMapWords(maps[3]),
+            getMapWords(0x30000, {24, 4, 100, 1}, {48, 192, 48}, 1));
+}
+
+TEST_F(CudaLibraryTest, MapsRepeatedTensors) {
+  contents.cuda[0].forms.push_back(makeMappedForm());
+  open();
+  shape.tokens = 100;
+  shape.segments = 1;
+  // All sequences and heads have the same values.
+  larc_layout layouts[7] = {};
+  layouts[2].strided = 1;
+  layouts[2].token = 96;
+  makePlan(LARC_OK, layouts);
+  run();
+  EXPECT_EQ(getMapWords(launches.at(0).maps.at(2)),
+            getMapWords(0x30000, {24, 1, 100, 1}, {48, 192, 48}, 32));
+  // A tensor that is not there has no map.
+  shape.tokens = 0;
+  shape.form = LARC_FORM_CHUNK;
+  makePlan();
+  tensors[2] = nullptr;
+  run();
+  EXPECT_EQ(launches.at(0).maps.at(2).opaque[1], 0u);
+}
+
+/// What maps cannot describe has the form that needs none.
+TEST_F(CudaLibraryTest, ChoosesFormsByDistances) {
+  contents.cuda[0].forms.push_back(makeMappedForm());
+  open();
+  shape.tokens = 100;
+  larc_layout layouts[7] = {};
+  layouts[2].strided = 1;
+  layouts[2].sequence = 9600;
+  layouts[2].head = 24;
+  larc_plan_info info;
+  for (int64_t token : {int64_t(0), int64_t(-96), int64_t(1) << 40}) {
+    SCOPED_TRACE(token);
+    layouts[2].token = token;
+    shape.form = LARC_FORM_AUTO;
+    makePlan(LARC_OK, layouts);
+    functions->describe(plan, &info);
+    EXPECT_EQ(info.form, LARC_FORM_RECURRENT);
+    shape.form = LARC_FORM_CHUNK;
+    EXPECT_EQ(makePlan(LARC_UNSUPPORTED, layouts),
+              "kernels cannot copy tensor 'v': it has 100 tokens at a distance "
+              "of " +
+                  std::to_string(token) + " elements");
+  }
+  layouts[2].token = 96;
+  makePlan(LARC_OK, layouts);
+  functions->describe(plan, &info);
+  EXPECT_EQ(info.form, LARC_FORM_CHUNK);
+  // Nor are there others than the driver makes.
+  driver->errors["cuTensorMapEncodeTiled"] = 1;
+  EXPECT_EQ(makePlan(LARC_UNSUPPORTED, layouts),
+            "kernels cannot copy tensor 'q': the driver makes no tensor map of "
+            "it (error 1)");
+  shape.form = LARC_FORM_AUTO;
+  makePlan(LARC_OK, layouts);
+  functions->describe(plan, &info);
+  EXPECT_EQ(info.form, LARC_FORM_RECURRENT);
+  driver->errors.clear();
+  makePlan(LARC_OK, layouts);
+  driver->errors["cuTensorMapEncodeTiled"] = 1;
+  void *memory = reinterpret_cast<void *>(0x100000);
+  EXPECT_EQ(run(LARC_DEVICE_FAILED, nullptr, memory),
+            "cannot make a tensor map of 'q': as the test wants it "
+            "(CUDA_ERROR_FAKE 1)");
+  EXPECT_TRUE(launches.empty());
 }
 
 TEST_F(CudaLibraryTest, DiscardsFinals) {

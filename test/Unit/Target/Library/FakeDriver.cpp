@@ -148,6 +148,27 @@ LARC_FAKE(cuLaunchKernelEx)
                           std::string(words, *static_cast<size_t *>(extra[3])));
   return 0;
 }
+/// A map shows what it was made of: the kind and swizzle, the address,
+/// extents, distances and the box.
+LARC_FAKE(cuTensorMapEncodeTiled)
+(larc_cu_tensor_map *map, int type, uint32_t rank, void *address,
+ const uint64_t *dims, const uint64_t *strides, const uint32_t *box,
+ const uint32_t *elementStrides, int interleave, int swizzle, int, int) {
+  LARC_COUNT("cuTensorMapEncodeTiled");
+  if (rank != 4 || reinterpret_cast<uint64_t>(map) % 64 != 0 || interleave)
+    return 1;
+  map->opaque[0] = static_cast<uint64_t>(type) << 32 | swizzle;
+  map->opaque[1] = reinterpret_cast<uint64_t>(address);
+  for (uint32_t i = 0; i < rank; ++i) {
+    if (elementStrides[i] != 1)
+      return 1;
+    map->opaque[2 + i] = dims[i];
+    map->opaque[9 + i] = box[i];
+    if (i + 1 < rank)
+      map->opaque[6 + i] = strides[i];
+  }
+  return 0;
+}
 LARC_FAKE(cuMemAlloc_v2)(larc_cu_pointer *pointer, size_t bytes) {
   LARC_COUNT("cuMemAlloc_v2");
   ++fakeDriver().buffersAllocated;

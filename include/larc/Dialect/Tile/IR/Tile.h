@@ -32,6 +32,15 @@ namespace larc::tile {
 /// The attribute of a program's argument that says what it is.
 constexpr llvm::StringLiteral kArgumentAttrName = "tile.argument";
 
+/// The attribute of an operand with a tensor map: the rows (i64) of its boxes.
+constexpr llvm::StringLiteral kBoxRowsAttrName = "tile.box_rows";
+/// The bytes of a row of a box, and the swizzle in which boxes are written.
+constexpr int64_t kBoxBytes = 128;
+/// The most rows of a box, and the most operands with boxes.
+constexpr int64_t kMostBoxRows = 256, kMostMaps = 8;
+/// What distances in a tensor map are multiples of, in bytes.
+constexpr int64_t kMapAlignment = 16;
+
 /// The registers of 32 bits that all blocks on a multiprocessor share.
 constexpr int64_t kMultiprocessorRegisters = 65536;
 

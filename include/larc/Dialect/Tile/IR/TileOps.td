@@ -27,6 +27,10 @@ def Tile_ProgramOp : Tile_Op<"program", [
     state, or an output. A state may be read and written in place: its `initial` and its `final` argument may
     be the same memory. `scratch` is memory between programs, with rows of its own for each sequence and head.
 
+    An operand with an attribute `tile.box_rows` has a *tensor map*, with which the machine's copy unit finds its elements by
+    itself: boxes of so many rows and 128 bytes of columns, as `tile.copy_bulk` brings them. Its rows are multiples of 16
+    bytes. A program has maps of at most 8 operands.
+
     A program that asks for `tile.segment` is *segmented*: the tokens of a sequence may be divided among several blocks,
     and the grid has as many of them as the launch says.
 
@@ -58,6 +62,11 @@ def Tile_ProgramOp : Tile_Op<"program", [
     ArgumentKind getArgumentKind(unsigned index);
     /// Whether the tokens of a sequence may be divided among blocks.
     bool isSegmented();
+    /// The rows of the boxes in which argument `index` is copied; 0: it has no
+    /// tensor map.
+    int64_t getBoxRows(unsigned index);
+    /// The arguments that have tensor maps.
+    ::llvm::SmallVector<unsigned> getMappedArguments();
   }];
 }
 
@@ -284,6 +293,34 @@ def Tile_CopyAsyncOp : Tile_SyncOp<"copy_async"> {
   let assemblyFormat = [{
     $source `[` $row `,` $col `]` `below` $below `to` $target attr-dict
     `:` type($source) `,` type($target)
+  }];
+  let hasVerifier = 1;
+}
+
+def Tile_CopyBulkOp : Tile_SyncOp<"copy_bulk"> {
+  let summary = "starts copying a box of rows by the machine's copy unit";
+  let description = [{
+    The warp, by one lane, has as many rows copied as the shared matrix has, from row `row` and column `col` on. Rows from
+    the sequence's end (`tile.length`) on and columns past the last become zero. Addresses are the unit's affair: the
+    source is an operand with a tensor map, of boxes with as many rows (`tile.box_rows`), and the target has a swizzle of 128.
+
+    The bytes are counted at the barrier `stage` of `phases`: its present phase does not end before they have landed. The
+    warp arrives there afterwards, so that the phase has not ended yet. What a `tile.store` of any warp wrote in the target
+    before is ordered before the copy by the writer's `tile.fence_async`, and then a barrier.
+
+    Example:
+
+    ```mlir
+    tile.copy_bulk %q[%token, %zero] to %now on %full[%stage]
+        : !tile.global<?x128xbf16>, !tile.shared<32x128xbf16, swizzle = 128>, !tile.phases<6 x 1>
+    tile.phase_arrive %full[%stage] : !tile.phases<6 x 1>
+    ```
+  }];
+  let arguments = (ins Tile_GlobalType:$source, Index:$row, Index:$col,
+                       Tile_SharedType:$target, Tile_PhasesType:$phases, Index:$stage);
+  let assemblyFormat = [{
+    $source `[` $row `,` $col `]` `to` $target `on` $phases `[` $stage `]` attr-dict
+    `:` type($source) `,` type($target) `,` type($phases)
   }];
   let hasVerifier = 1;
 }

@@ -114,10 +114,10 @@ def Tile_SyncWarpOp : Tile_SyncOp<"sync_warp"> {
 }
 
 def Tile_FenceAsyncOp : Tile_SyncOp<"fence_async"> {
-  let summary = "orders the lane's writes to shared memory before the matrix unit's reads";
+  let summary = "orders the lane's writes to shared memory before what the matrix and copy units do";
   let description = [{
-    Between a `tile.store` to shared memory and a `tile.wgmma` that reads it stand this operation, by the
-    warp that wrote, and then a barrier.
+    Between a `tile.store` to shared memory and a `tile.wgmma` that reads it, or a `tile.copy_bulk` that writes there, stand this
+    operation, by the warp that wrote, and then a barrier.
 
     Example:
 

@@ -113,8 +113,8 @@ def Tile_PhasesType : Tile_Type<"Phases", "phases"> {
   let summary = "barriers in shared memory that count arrivals";
   let description = [{
     `stages` barriers, each of which goes through phases 0, 1, 2, ...: a phase ends, and the next begins, when `warps`
-    arrivals of warps have come. With `copies` a warp's arrival comes by itself, once the asynchronous copies that it
-    has started have landed.
+    arrivals of warps have come and the bytes of `tile.copy_bulk` that were counted there have landed. With `copies` a
+    warp's arrival comes by itself, once the asynchronous copies that it has started have landed.
 
     ```mlir
     !tile.phases<6 x 8>
