@@ -38,6 +38,11 @@ static larc_status check(larc_cu_result result, const char *doing,
                    (int)result);
 }
 
+/// Where a kernel's parameter lies in the buffer of all. Drivers before CUDA
+/// 12.4 do not have it.
+static larc_cu_result (*getParamInfo)(larc_cu_function, size_t index,
+                                      size_t *offset, size_t *bytes);
+
 /// Loads the driver once. Needs the lock.
 static larc_status loadDriver(void) {
   if (isReady)
@@ -54,6 +59,7 @@ static larc_status loadDriver(void) {
                      "the CUDA driver is too old: it has no " symbol);
   LARC_CUDA_FUNCTIONS(LARC_LOAD)
 #undef LARC_LOAD
+  *(void **)(&getParamInfo) = dlsym(handle, "cuFuncGetParamInfo");
   larc_cu_result result = api.init(0);
   if (result == LARC_CU_ERROR_NO_DEVICE)
     return larc_fail(LARC_NO_DEVICE, "the CUDA driver finds no GPU");
@@ -346,6 +352,24 @@ static int canOverlap(const larc_loaded_context *context) {
   return context->code->major >= 9 && version >= 12030;
 }
 
+/// Finds where a kernel's tensor maps lie: at a multiple of 64 bytes of the
+/// memory for parameters, whose start is none.
+static larc_status findMaps(larc_plan_launch *launch) {
+  if (!getParamInfo)
+    return larc_fail(LARC_UNSUPPORTED,
+                     "the CUDA driver is too old for a kernel with tensor "
+                     "maps: it has no cuFuncGetParamInfo");
+  size_t bytes = 0;
+  for (size_t i = 0; bytes != sizeof(larc_cu_tensor_map); ++i) {
+    larc_cu_result error =
+        getParamInfo(launch->function, i, &launch->maps_offset, &bytes);
+    if (error)
+      return check(error, "find the tensor maps of the kernel",
+                   launch->data->kernel);
+  }
+  return LARC_OK;
+}
+
 static larc_status planLaunches(larc_plan *plan,
                                 const larc_loaded_context *context,
                                 uint32_t index) {
@@ -362,6 +386,9 @@ static larc_status planLaunches(larc_plan *plan,
         plan->info.launches > 1 && data->segmented && canOverlap(context);
     launch->function = context->functions[index][i];
     launch->data = data;
+    larc_status status = form->num_maps > 0 ? findMaps(launch) : LARC_OK;
+    if (status != LARC_OK)
+      return status;
     launch->blocks = countBlocks(&plan->shape, data, plan->info.segments);
     if (launch->blocks == 0 && plan->shape.sequences && plan->shape.heads)
       return larc_fail(LARC_TOO_LARGE,
@@ -377,8 +404,8 @@ static larc_status planLaunches(larc_plan *plan,
 /// A kernel's parameters as the driver lays them out, in words of 8 bytes: what
 /// all kernels have, then a tensor after the other. A segmented kernel has the
 /// segments in the second half of the last word, which numbers of 4 bytes leave
-/// free, and the workspace in one more. Tensor maps come last, each at a
-/// multiple of 64 bytes.
+/// free, and the workspace in one more. Tensor maps come last, with less than
+/// 64 bytes in between.
 enum {
   maxTensors = 256,
   wordOffsets = 0,
@@ -530,7 +557,7 @@ larc_status larc_cuda_run(const larc_plan *plan, const void *const *tensors,
                        : numWords * sizeof(uint64_t) - sizeof(uint32_t);
     if (plan->num_maps > 0) {
       size_t size = 2 * (size_t)plan->num_maps * sizeof(larc_cu_tensor_map);
-      bytes = (bytes + mapUnit - 1) / mapUnit * mapUnit;
+      bytes = plan->launches[i].maps_offset;
       memcpy((char *)words + bytes, maps, size);
       bytes += size;
     }

@@ -31,7 +31,8 @@ typedef struct larc_plan_launch {
   larc_cu_function function;
   const larc_data_launch *data;
   uint32_t blocks;
-  int overlaps; ///< may start before the one before it has ended
+  int overlaps;       ///< may start before the one before it has ended
+  size_t maps_offset; ///< of the tensor maps among the parameters
 } larc_plan_launch;
 
 /// What does not change from run to run of the tensor map of an operand:

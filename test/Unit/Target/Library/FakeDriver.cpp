@@ -150,6 +150,13 @@ LARC_FAKE(cuLaunchKernelEx)
 }
 /// A map shows what it was made of: the kind and swizzle, the address,
 /// extents, distances and the box.
+LARC_FAKE(cuFuncGetParamInfo)
+(larc_cu_function, size_t index, size_t *offset, size_t *bytes) {
+  // A number first, then a map.
+  *offset = index == 0 ? 0 : fakeMapsOffset;
+  *bytes = index == 0 ? 8 : sizeof(larc_cu_tensor_map);
+  return 0;
+}
 LARC_FAKE(cuTensorMapEncodeTiled)
 (larc_cu_tensor_map *map, int type, uint32_t rank, void *address,
  const uint64_t *dims, const uint64_t *strides, const uint32_t *box,

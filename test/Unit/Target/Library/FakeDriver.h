@@ -41,6 +41,10 @@ struct FakeDriver {
   void reset() { *this = FakeDriver(); }
 };
 
+/// Where kernels have their tensor maps: at no multiple of 64 bytes, as with
+/// the driver, whose parameters begin at none.
+inline constexpr size_t fakeMapsOffset = 368;
+
 /// What the shared object exports beside the driver's functions.
 using FakeDriverFunction = FakeDriver *(*)();
 inline constexpr const char *fakeDriverFunction = "larcFakeDriver";
