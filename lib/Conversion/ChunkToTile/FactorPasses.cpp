@@ -161,17 +161,12 @@ Value FactorRole::getBlock(Value tile, int64_t block) {
 
 /// The matrix unit cuts off the last 13 bits of what it multiplies, which makes
 /// operands too small by 0.72 / 2^11 of themselves on average, if all mantissas
-/// are alike frequent on a logarithmic scale. What came in 16 bits is not cut.
-/// That is made up for in the sums, where infinities and NaN stay what they are.
-Value FactorRole::makeUpForCuts(const ScoresForm &form, Value sum) {
-  constexpr double each = 1 + 0.72 / 2048;
-  double factor = 1;
-  for (const Recipe &recipe : {form.reader, form.writer})
-    if (form.decay || !plan.getMatrixOperand(recipe.value))
-      factor *= each;
-  if (factor == 1)
-    return sum;
-  return map(sum, [&](OpBuilder &inner, ValueRange args) -> Value {
+/// are alike frequent on a logarithmic scale. That is made up for first. It is
+/// less than what a number without those bits could show, which stays as it is,
+/// as infinities and NaN do.
+Value FactorRole::makeUpForCut(Value tile) {
+  constexpr double factor = 1 + 0.72 / 2048;
+  return map(tile, [&](OpBuilder &inner, ValueRange args) -> Value {
     return arith::MulFOp::create(inner, loc, args.front(),
                                  number(inner, factor));
   });
@@ -187,8 +182,13 @@ void FactorRole::addScores(const ScoresForm &form,
   }
   auto blocks = getBlockPairs();
   if (!readerOperand || !writerOperand) {
-    Value reader = fillPadding(evaluate(form.reader), form.reader.value);
-    Value writer = fillPadding(evaluate(form.writer), form.writer.value);
+    // What came in 16 bits is not cut.
+    auto prepareFactor = [&](const Recipe &recipe, bool isExact) {
+      Value tile = fillPadding(evaluate(recipe), recipe.value);
+      return isExact ? tile : makeUpForCut(tile);
+    };
+    Value reader = prepareFactor(form.reader, readerOperand.has_value());
+    Value writer = prepareFactor(form.writer, writerOperand.has_value());
     for (auto [pair, sum] : llvm::zip_equal(blocks, scores))
       sum = tile::MmaRowsOp::create(builder, loc, getBlock(reader, pair.first),
                                     getBlock(writer, pair.second), sum);
@@ -355,7 +355,7 @@ void FactorRole::writeScores(const ScoresForm &form, ValueRange raw) {
   barrier();
   for (auto [blocks, tile] : llvm::zip_equal(getBlockPairs(), raw)) {
     PairTile pair = getPair(blocks);
-    Value finished = finishScores(form, makeUpForCuts(form, tile), pair);
+    Value finished = finishScores(form, tile, pair);
     store(convert(finished, getMatrixType()), memory, pair.row, pair.col);
     if (blocks.first == blocks.second)
       continue;

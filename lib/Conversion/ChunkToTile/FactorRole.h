@@ -139,7 +139,7 @@ private:
   llvm::SmallVector<std::pair<int64_t, int64_t>> getBlockPairs() const;
   tile::RegType getPairType() const;
   PairTile getPair(std::pair<int64_t, int64_t> blocks);
-  mlir::Value makeUpForCuts(const ScoresForm &form, mlir::Value sum);
+  mlir::Value makeUpForCut(mlir::Value tile);
   mlir::Value getBlock(mlir::Value tile, int64_t block);
   void addScores(const ScoresForm &form,
                  llvm::MutableArrayRef<mlir::Value> scores);
