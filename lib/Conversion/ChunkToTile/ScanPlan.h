@@ -71,6 +71,9 @@ llvm::SmallVector<mlir::Value> getFactors(mlir::Value value);
 /// Whether a loop over tokens is a scan by an associative operation.
 bool isScan(chunk::TokensOp op);
 
+/// Removes `value` from `factors`; whether it was there.
+bool take(llvm::SmallVectorImpl<mlir::Value> &factors, mlir::Value value);
+
 /// How the scores of tokens against tokens are computed.
 struct ScoresForm {
   mutable chunk::ScoresOp op;

@@ -111,6 +111,8 @@ private:
   }
   void writeCrossings();
 
+  /// The read whose accumulators a mix goes on with; null if there is none.
+  const ReadForm *getContinued(chunk::MixOp op) const;
   bool canStart(chunk::MixOp op) const;
   void startRead(const ReadForm &read);
   void startMix(chunk::MixOp op);
