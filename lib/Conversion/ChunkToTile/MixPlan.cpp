@@ -1,4 +1,4 @@
-//===- MixPlan.cpp - How scores are mixed -------------------------------===//
+//===- MixPlan.cpp - How scores are mixed ---------------------------------===//
 //
 // Part of the larc project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

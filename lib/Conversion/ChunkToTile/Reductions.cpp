@@ -1,4 +1,4 @@
-//===- Reductions.cpp - Reductions over channels ------------------------===//
+//===- Reductions.cpp - Reductions over channels --------------------------===//
 //
 // Part of the larc project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===- StateMixes.cpp - Reads of states, mixes and late scores ----------===//
+//===- StateMixes.cpp - Reads of states, mixes and late scores ------------===//
 //
 // Part of the larc project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
