@@ -282,13 +282,18 @@ static larc_status chooseForm(const larc_loaded_context *context,
                       : form->form == (uint32_t)shape->form;
     if (!isMeant)
       continue;
-    if (!larc_can_map(&api, plan, form, /*told=*/0)) {
+    if ((form->num_maps > 0 && !getParamInfo) ||
+        !larc_can_map(&api, plan, form, /*told=*/0)) {
       refused = form;
       continue;
     }
     *index = i;
     isFound = 1;
   }
+  if (!isFound && refused && !getParamInfo)
+    return larc_fail(LARC_UNSUPPORTED,
+                     "the CUDA driver is too old for kernels with tensor maps: "
+                     "it has no cuFuncGetParamInfo");
   if (!isFound && refused) {
     larc_can_map(&api, plan, refused, /*told=*/1);
     return LARC_UNSUPPORTED;
@@ -355,10 +360,6 @@ static int canOverlap(const larc_loaded_context *context) {
 /// Finds where a kernel's tensor maps lie: at a multiple of 64 bytes of the
 /// memory for parameters, whose start is none.
 static larc_status findMaps(larc_plan_launch *launch) {
-  if (!getParamInfo)
-    return larc_fail(LARC_UNSUPPORTED,
-                     "the CUDA driver is too old for a kernel with tensor "
-                     "maps: it has no cuFuncGetParamInfo");
   size_t bytes = 0;
   for (size_t i = 0; bytes != sizeof(larc_cu_tensor_map); ++i) {
     larc_cu_result error =

@@ -53,6 +53,8 @@ struct TileProgramOptions {
   /// Blocks at most over which a head's independent columns are divided; 0: as
   /// many as the size of the states asks for.
   int64_t parts = 0;
+  /// Registers of a lane that a token loop shall leave free, if it can.
+  int64_t spareRegisters = 0;
 };
 
 /// How the tile programs of chunks are scheduled.

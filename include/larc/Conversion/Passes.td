@@ -234,7 +234,9 @@ def ConvertRecurrenceToTile : Pass<"convert-recurrence-to-tile", "::mlir::Module
     ListOption<"outputTypes", "output-types", "std::string",
                "element type of each output; f32 if not given">,
     Option<"parts", "parts", "int64_t", "0",
-           "blocks at most over which independent columns of a head are divided; 0: by the size of its states">];
+           "blocks at most over which independent columns of a head are divided; 0: by the size of its states">,
+    Option<"spareRegisters", "spare-registers", "int64_t", "0",
+           "registers of a lane that a schedule shall leave free, if there is one that does">];
   let dependentDialects = ["::larc::tile::TileDialect", "::mlir::arith::ArithDialect",
                            "::mlir::math::MathDialect", "::mlir::scf::SCFDialect"];
 }

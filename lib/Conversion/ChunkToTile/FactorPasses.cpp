@@ -100,7 +100,10 @@ void FactorRole::prepare(Value value) {
   walkValues(value, [&](Value part) {
     if (plan.getChannels(part))
       return true;
-    evaluate(part);
+    // What is scanned begins with states, which nothing else reads.
+    auto argument = dyn_cast<BlockArgument>(part);
+    if (!argument || !llvm::is_contained(plan.scan.getStateArguments(), part))
+      evaluate(part);
     return false;
   });
 }

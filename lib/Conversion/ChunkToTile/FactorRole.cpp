@@ -93,7 +93,8 @@ Value FactorRole::getRunning(Value decay) {
   if (!operand) {
     Value exponents = expand(evaluate(known.exponent), true, true);
     if (!plan.getRawOperand(known.exponent))
-      exponents = fillBeyond(exponents, 0);
+      exponents = selectChannels(fillBeyond(exponents, 0),
+                                 plan.getChannels(known.exponent), 0);
     return known.running = scan(CombineKind::Sum, exponents);
   }
   // The matrix unit adds 16-bit numbers exactly.

@@ -425,7 +425,23 @@ static bool isOneBeyond(const ScanPlan &plan, Value decay) {
   return exp && plan.getRawOperand(exp.getOperand());
 }
 
-/// Whether `value` is 0 at tokens that do not exist, since operands are.
+/// Whether `value` is a finite number at tokens that do not exist, since it is
+/// made from operands that are 0 there by functions that keep it finite.
+static bool isFiniteBeyond(const ScanPlan &plan, Value value) {
+  if (auto argument = dyn_cast<BlockArgument>(value))
+    return argument.getArgNumber() < plan.scan.getNumOperands();
+  Operation *op = value.getDefiningOp();
+  if (auto constant = dyn_cast<ConstantOp>(op))
+    return constant.getValue().isFinite();
+  return isa<AddOp, SubOp, MulOp, NegOp, ExpOp, Expm1Op, ReluOp, TanhOp,
+             SigmoidOp>(op) &&
+         llvm::all_of(op->getOperands(), [&](Value operand) {
+           return isFiniteBeyond(plan, operand);
+         });
+}
+
+/// Whether `value` is 0 at tokens that do not exist, since operands are. 0
+/// times what may be infinite is no number.
 static bool isZeroBeyond(const ScanPlan &plan, Value value) {
   if (!value)
     return false;
@@ -433,9 +449,10 @@ static bool isZeroBeyond(const ScanPlan &plan, Value value) {
     return true;
   Operation *op = value.getDefiningOp();
   if (isa_and_nonnull<MulOp>(op))
-    return llvm::any_of(op->getOperands(), [&](Value operand) {
-      return isZeroBeyond(plan, operand);
-    });
+    return llvm::any_of(
+               op->getOperands(),
+               [&](Value operand) { return isZeroBeyond(plan, operand); }) &&
+           isFiniteBeyond(plan, value);
   return isa_and_nonnull<NegOp, Expm1Op, ReluOp, TanhOp>(op) &&
          isZeroBeyond(plan, op->getOperand(0));
 }
@@ -456,11 +473,11 @@ Value RoleEmitter::fillBeyond(Value tile, double otherwise) {
 
 Value RoleEmitter::selectChannels(Value tile, StringAttr axis,
                                   double otherwise) {
-  if (plan.getSize(axis) == plan.getPadded(axis))
+  if (plan.getSize(axis) == plan.getAllPadded(axis))
     return tile;
   tile = expand(tile, /*channels=*/true, /*tokens=*/false);
   Value channels = numbers(getChannelDimension(), cast<RegType>(tile.getType()),
-                           getFirstChannel(axis));
+                           getFirstGlobal(axis));
   return map({tile, channels}, [&](OpBuilder &inner, ValueRange args) -> Value {
     Value size =
         arith::ConstantIntOp::create(inner, loc, plan.getSize(axis), 32);
@@ -482,14 +499,20 @@ Value RoleEmitter::evaluateForMatrix(const Recipe &recipe) {
   Value tile = evaluate(recipe);
   if (isZeroBeyond(plan, recipe.value))
     return tile;
-  if (!recipe.value || plan.isSummed(recipe.value))
+  // What has the decays of the tokens after it is a key or a value.
+  if (!recipe.value || recipe.scale == Scale::Suffix ||
+      plan.isSummed(recipe.value))
     tile = fillBeyond(tile, 0);
   return fillPadding(tile, recipe.value);
 }
 
 Value RoleEmitter::evaluateFactors(Value decay) {
   Value factors = expand(evaluate(decay), false, true);
-  return isOneBeyond(plan, decay) ? factors : fillBeyond(factors, 1);
+  if (isOneBeyond(plan, decay))
+    return factors;
+  factors = fillBeyond(factors, 1);
+  StringAttr axis = plan.getChannels(decay);
+  return axis ? selectChannels(factors, axis, 1) : factors;
 }
 
 //===----------------------------------------------------------------------===//

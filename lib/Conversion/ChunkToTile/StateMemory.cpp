@@ -1,5 +1,4 @@
 //===- StateMemory.cpp - States and outputs in memory -*- C++ -*- ---------===//
-//---------===//
 //
 // Part of the larc project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -82,24 +82,20 @@ MatrixPair StateRole::getPair(const Recipe &recipe, bool hasLow) {
     return {getStage(shared.cross(recipe, ArrayForm::Matrix), stage),
             hasLow ? getStage(shared.cross(recipe, ArrayForm::Low), stage)
                    : Value()};
-  for (auto &[known, memory] : ownMatrices)
-    if (known == recipe)
-      return memory;
-  MatrixPair memory;
-  for (const Crossing *crossing : shared.getCrossings(roleNumber)) {
-    if (!(crossing->recipe == recipe))
-      continue;
-    if (crossing->form == ArrayForm::Matrix)
-      memory.high = getStage(crossing->memory, stage);
-    if (crossing->form == ArrayForm::Low)
-      memory.low = getStage(crossing->memory, stage);
-  }
-  if (!memory.high)
-    memory.high = shared.allocate(recipe, ArrayForm::Matrix);
-  if (hasLow && !memory.low)
-    memory.low = shared.allocate(recipe, ArrayForm::Low);
-  ownMatrices.emplace_back(recipe, memory);
-  return memory;
+  // A place for each stage, so that a warp that goes on to the next chunk
+  // writes elsewhere than others may still read.
+  auto getOwn = [&](ArrayForm form) {
+    Value ring = shared.findCrossing(recipe, form);
+    for (auto &[known, memory] : ownMatrices)
+      if (!ring && known.first == recipe && known.second == form)
+        ring = memory;
+    if (!ring) {
+      ring = shared.allocateRing(recipe, form);
+      ownMatrices.push_back({{recipe, form}, ring});
+    }
+    return getStage(ring, stage);
+  };
+  return {getOwn(ArrayForm::Matrix), hasLow ? getOwn(ArrayForm::Low) : Value()};
 }
 
 /// Where the matrix unit finds a right operand.

@@ -154,7 +154,8 @@ private:
   /// Reads that a mix went on with.
   llvm::DenseSet<mlir::Operation *> continued;
   llvm::DenseMap<mlir::Value, mlir::Value> scoreMemories;
-  std::vector<std::pair<Recipe, MatrixPair>> ownMatrices;
+  /// Rings of what the role writes for itself alone.
+  std::vector<std::pair<std::pair<Recipe, ArrayForm>, mlir::Value>> ownMatrices;
   std::vector<std::pair<Recipe, mlir::Value>> lefts, written;
   std::vector<mlir::Value> outputMemories;
   llvm::DenseMap<mlir::Operation *, mlir::Value> partMemories;

@@ -61,13 +61,11 @@ int64_t ScanPlan::getMostRows() const {
 }
 
 LogicalResult ScanPlan::divideValues() {
-  StringAttr axis = states.empty() ? StringAttr() : states.front().rows;
+  StringAttr axis = states.front().rows;
   // Where stages have different values, those of the last.
   for (const StateForm &state : states)
     if (state.role == stateRoles)
       axis = state.rows;
-  if (!axis)
-    return success();
   int64_t size = getSize(axis), most = getMostRows();
   auto countParts = [&](int64_t channels) {
     return static_cast<int64_t>(llvm::divideCeil(size, channels));

@@ -502,6 +502,10 @@ struct ConvertRecurrenceToTilePass
       return op.emitError()
                  << "expected parts, or 0, found " << parts.getValue(),
              failure();
+    if (spareRegisters < 0)
+      return op.emitError() << "expected registers to spare, found "
+                            << spareRegisters.getValue(),
+             failure();
     options.parts = parts;
     return options;
   }
@@ -539,7 +543,7 @@ struct ConvertRecurrenceToTilePass
       // Fewer warps have more registers each: one that the estimate is wrong by
       // shall not spoil what they can do.
       bool isTight = plan.warps > kUsualWarps && registers > -kRoom;
-      if (bytes == 0 && registers <= 0 && !isTight) {
+      if (bytes == 0 && registers + spareRegisters <= 0 && !isTight) {
         op.erase();
         return success();
       }
@@ -593,5 +597,6 @@ void larc::buildRecurrentTiles(OpPassManager &pm,
   converted.outputTypes.assign(options.outputTypes.begin(),
                                options.outputTypes.end());
   converted.parts = options.parts;
+  converted.spareRegisters = options.spareRegisters;
   pm.addPass(createConvertRecurrenceToTile(converted));
 }

@@ -100,6 +100,9 @@ struct FormChoice {
   int64_t factorRegisters = 0;
   /// Whether sequences may be cut, which not all programs take.
   bool segments = false;
+  /// Registers of a lane that a token loop leaves free where it can; how many
+  /// the assembler takes is only estimated.
+  int64_t spareRegisters = 0;
 };
 
 /// Compiles one form of a recurrence, step by step.
@@ -222,8 +225,11 @@ LogicalResult FormCompiler::makeTiles() {
     chunks.bulkCopies = options.bulkCopies && chunks.wgmma;
     buildChunkTiles(pm, makeTileOptions(options), chunks);
     result.leastSegmentTokens = choice.segments ? leastTokensOfSegments : 0;
-  } else
-    buildRecurrentTiles(pm, makeTileOptions(options));
+  } else {
+    TileProgramOptions tokens = makeTileOptions(options);
+    tokens.spareRegisters = choice.spareRegisters;
+    buildRecurrentTiles(pm, tokens);
+  }
   if (failed(pm.run(*module)))
     return failure();
   // All programs but the last find out what segments do.
@@ -286,8 +292,10 @@ FailureOr<CudaForm> FormCompiler::assemble() {
 /// How `form` may be compiled; of those that take as long, the best first.
 static SmallVector<FormChoice> listChoices(larc_form form,
                                            const CudaOptions &options) {
-  if (form != LARC_FORM_CHUNK)
-    return {{form}};
+  if (form != LARC_FORM_CHUNK) {
+    constexpr int64_t spare = 16;
+    return {{form}, {form, 0, 0, false, spare}};
+  }
   // Registers are divided among roles on Hopper alone.
   SmallVector<int64_t> splits = {0};
   if (options.computeCapability == hopper)
@@ -362,8 +370,9 @@ static SmallVector<Candidate> makeTilesOf(RecurrenceOp recurrence,
     if (failed(compiler->makeTiles()))
       continue;
     cascade = isCascade(compiler->getModule());
-    candidates.push_back({choice, i, cascade && choice.factorRegisters != 0, 0,
-                          std::move(compiler)});
+    bool isFallback =
+        choice.spareRegisters > 0 || (cascade && choice.factorRegisters != 0);
+    candidates.push_back({choice, i, isFallback, 0, std::move(compiler)});
   }
   return candidates;
 }

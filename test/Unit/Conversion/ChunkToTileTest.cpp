@@ -672,6 +672,96 @@ TEST_F(ChunkToTileTest, ScannedManyChunks) {
 }
 
 //===----------------------------------------------------------------------===//
+// What does not exist
+//===----------------------------------------------------------------------===//
+
+/// Keys and decays that are 0 / 0 at tokens and channels that do not exist.
+TEST_F(ChunkToTileTest, QuotientsBeyond) {
+  const char *const sources[] = {
+      R"(
+    larc.recurrence @normalised(%q[K], %k[K], %v[V], %g[K]: gate)
+        state(%S[K, V]) -> (o[V]) {
+      %squares = larc.contract %k, %k over K
+      %norm = larc.sqrt %squares
+      %key = larc.div %k, %norm
+      %a = larc.exp %g
+      %decayed = larc.mul %a, %S
+      %write = larc.mul %key, %v
+      %next = larc.add %decayed, %write
+      %o = larc.contract %next, %q over K
+      larc.yield %next, %o
+    }
+  )",
+      R"(
+    larc.recurrence @inverse(%q[K], %k[K], %v[V], %g: gate)
+        state(%S[K, V]) -> (o[V]) {
+      %squares = larc.contract %k, %k over K
+      %share = larc.rsqrt %squares
+      %key = larc.mul %k, %share
+      %a = larc.exp %g
+      %decayed = larc.mul %a, %S
+      %write = larc.mul %key, %v
+      %next = larc.add %decayed, %write
+      %o = larc.contract %next, %q over K
+      larc.yield %next, %o
+    }
+  )",
+      R"(
+    larc.recurrence @shares(%q[K], %k[K], %v[V], %x[K]: coefficient,
+                            %y[K]: coefficient)
+        state(%S[K, V]) -> (o[V]) {
+      %sum = larc.add %x, %y
+      %a = larc.div %x, %sum
+      %decayed = larc.mul %a, %S
+      %write = larc.mul %k, %v
+      %next = larc.add %decayed, %write
+      %o = larc.contract %next, %q over K
+      larc.yield %next, %o
+    }
+  )"};
+  for (const char *source : sources) {
+    RecurrenceOp spec = parse(source);
+    for (int64_t chunk : {16, 32})
+      for (int64_t tokens : {19, 35, 64})
+        for (int64_t k : {24, 64}) {
+          SCOPED_TRACE(std::to_string(chunk) + " " + std::to_string(tokens) +
+                       " " + std::to_string(k));
+          Case given;
+          given.chunk = chunk;
+          given.tokens = tokens;
+          check(spec, {{"K", k}, {"V", 64}}, given);
+        }
+  }
+}
+
+/// A state that is updated by what another gives, and read by what depends on
+/// none: warps write the next chunk's keys while others may multiply by these.
+TEST_F(ChunkToTileTest, LateKeys) {
+  RecurrenceOp spec = parse(R"(
+    larc.recurrence @late(%q[K], %k[K], %v[V], %r[M], %m[M])
+        state(%S[K, M], %T[M, V]) -> (o[V]) {
+      %w = larc.mul %k, %m
+      %S_next = larc.add %S, %w
+      %read = larc.contract %S_next, %q over K
+      %little = larc.constant 0.02
+      %some = larc.mul %read, %little
+      %key = larc.tanh %some
+      %write = larc.mul %key, %v
+      %T_next = larc.add %T, %write
+      %o = larc.contract %T_next, %r over M
+      larc.yield %S_next, %T_next, %o
+    }
+  )");
+  for (int64_t chunk : {16, 32}) {
+    SCOPED_TRACE(chunk);
+    Case given;
+    given.chunk = chunk;
+    given.tokens = 130;
+    check(spec, {{"K", 64}, {"V", 64}, {"M", 64}}, given);
+  }
+}
+
+//===----------------------------------------------------------------------===//
 // The copy unit
 //===----------------------------------------------------------------------===//
 
