@@ -174,7 +174,8 @@ void StateRole::writeCrossings() {
       break;
     }
   }
-  if (isAsynchronous(plan.chunk) ||
+  // For products in flight, and copies of the copy unit into the same memory.
+  if (isAsynchronous(plan.chunk) || plan.hasBulkCopies() ||
       llvm::any_of(plan.states, [&](const StateForm &state) {
         chunk::UpdateOp op = state.update;
         return llvm::any_of(op->getOperands().drop_front(),

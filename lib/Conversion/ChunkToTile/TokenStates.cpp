@@ -154,7 +154,10 @@ private:
     if (!isSub && depends(shift))
       std::swap(moved, shift);
     if (depends(shift))
-      return inner->emitError("has what is carried on both sides"), failure();
+      return inner->emitError(depends(moved)
+                                  ? "has what is carried on both sides"
+                                  : "subtracts what is carried"),
+             failure();
     FailureOr<Sides> sides = visit(moved);
     if (failed(sides))
       return failure();

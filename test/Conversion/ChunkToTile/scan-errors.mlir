@@ -151,6 +151,25 @@ chunk.scan @doubled size 16 tokens(token from 0 size 16, source from 0 size 16)
 
 // -----
 
+larc.recurrence @subtracted(%q[K], %k[K], %v[V], %s[K], %c: gate) state(%S[K, V], %z[K]) -> (o[V])
+    dims(K = 16, V = 16) {
+  larc.yield %S, %z, %v
+}
+chunk.scan @subtracted size 16 tokens(token from 0 size 16, source from 0 size 16)
+    dims(K = 16, V = 16) operands(%q[K], %k[K], %v[V], %s[K], %c)
+    states(%S[K, V]: diagonal, %z[K]: semiring) {
+  %end, %all = chunk.tokens token semiring over(%x = %s) iter(%y = %z) {
+  // expected-error @below {{subtracts what is carried}}
+    %a = larc.sub %x, %y
+    %b = larc.max %a, %x
+    chunk.yield %b, %b
+  }
+  %n = chunk.update %S over token keys(%k) values(%v)
+  chunk.yield %n, %end, %v
+}
+
+// -----
+
 larc.recurrence @both_sides(%q[K], %k[K], %v[V], %s[K], %c: gate) state(%S[K, V], %z[K]) -> (o[V])
     dims(K = 16, V = 16) {
   larc.yield %S, %z, %v

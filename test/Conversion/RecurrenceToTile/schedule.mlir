@@ -1,5 +1,6 @@
 // RUN: larc-opt %s --pass-pipeline='builtin.module(larc.recurrence(larc-specialize,larc-bind-dims,larc-decompose,cse,canonicalize),convert-recurrence-to-tile)' -split-input-file | FileCheck %s
 // RUN: larc-opt %s --pass-pipeline='builtin.module(larc.recurrence(larc-specialize,larc-bind-dims,larc-decompose,cse,canonicalize),convert-recurrence-to-tile{state-type=bf16})' -split-input-file | FileCheck %s --check-prefix=BF16
+// RUN: larc-opt %s --pass-pipeline='builtin.module(larc.recurrence(larc-specialize,larc-bind-dims,larc-decompose,cse,canonicalize),convert-recurrence-to-tile{spare-registers=80})' -split-input-file | FileCheck %s --check-prefix=SPARE
 
 // A part has at most 32 KB of states: 64 KB of f32 are divided, 32 KB of bf16
 // are not. 16 warps share a multiprocessor.
@@ -7,6 +8,9 @@
 // CHECK-SAME:    warps 8 parts 2 resident 2 {
 // BF16-LABEL: tile.program @divided(
 // BF16-SAME:    warps 8 resident 2 {
+// With 80 of 128 registers to be left free, parts are smaller.
+// SPARE-LABEL: tile.program @divided(
+// SPARE-SAME:    warps 8 parts 4 resident 2 {
 larc.recurrence @divided(%q[K], %k[K], %v[V]) state(%S[K, V]) -> (o[V])
     dims(K = 128, V = 128) {
   %w = larc.mul %k, %v
