@@ -8,6 +8,8 @@
 
 #include "RoleEmitter.h"
 
+#include <limits>
+
 using namespace mlir;
 using namespace larc;
 

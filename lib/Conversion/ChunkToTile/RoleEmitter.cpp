@@ -10,8 +10,6 @@
 
 #include "llvm/Support/MathExtras.h"
 
-#include <limits>
-
 using namespace mlir;
 using namespace larc;
 

@@ -58,6 +58,10 @@ struct Crossing {
   int64_t reader;   ///< the role that reads it, or 0 if there are several
 };
 
+/// Elements of float32 between rows of shared memory, so that lanes meet
+/// different banks.
+constexpr int64_t kPad = 8;
+
 /// The shared memory of a program.
 class SharedArrays {
 public:
@@ -82,6 +86,7 @@ public:
   mlir::Value allocate(const Recipe &recipe, ArrayForm form);
   /// The same, with a place for each stage.
   mlir::Value allocateRing(const Recipe &recipe, ArrayForm form);
+  mlir::Value allocateRing(tile::SharedType type);
   mlir::Value allocate(int64_t rows, int64_t cols);
   mlir::Value allocate(tile::SharedType type);
   /// Barriers with phases of their own, at each of which `warps` arrive.

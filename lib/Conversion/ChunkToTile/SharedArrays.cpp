@@ -20,8 +20,6 @@ static constexpr int64_t kSwizzle = 128;
 static constexpr int64_t kMostStages = 8;
 /// Of arrays in shared memory.
 static constexpr int64_t kAlignment = 1024;
-/// Elements of float32 between rows, so that lanes meet different banks.
-static constexpr int64_t kPad = 8;
 
 SharedArrays::SharedArrays(const ScanPlan &plan, OpBuilder entry)
     : plan(plan), entry(entry), loc(plan.scan.getLoc()) {}
@@ -90,8 +88,11 @@ Value SharedArrays::allocate(int64_t rows, int64_t cols) {
 }
 
 Value SharedArrays::allocateRing(const Recipe &recipe, ArrayForm form) {
-  ringed.push_back(tile::AllocOp::create(
-      entry, loc, getType(recipe, form, /*stages=*/1), IntegerAttr()));
+  return allocateRing(getType(recipe, form, /*stages=*/1));
+}
+
+Value SharedArrays::allocateRing(SharedType type) {
+  ringed.push_back(tile::AllocOp::create(entry, loc, type, IntegerAttr()));
   return ringed.back();
 }
 
@@ -109,12 +110,9 @@ Value SharedArrays::getCarried(const CarriedForm &form) {
   int64_t cols = form.axis ? plan.getPadded(form.axis) : 1;
   MLIRContext *context = plan.scan.getContext();
   constexpr int64_t pad = 4;
-  memory = tile::AllocOp::create(
-      entry, loc,
+  memory = allocateRing(
       SharedType::get(context, plan.chunk + 1, cols, Float32Type::get(context),
-                      /*swizzle=*/0, form.axis ? pad : pad - 1, /*stages=*/1),
-      IntegerAttr());
-  ringed.push_back(memory);
+                      /*swizzle=*/0, form.axis ? pad : pad - 1, /*stages=*/1));
   return memory;
 }
 
@@ -155,8 +153,7 @@ void SharedArrays::allocateRings() {
     auto type =
         SharedType::get(context, plan.chunk, cols, element,
                         isSwizzled ? kSwizzle : 0, isSwizzled ? 0 : 4, 1);
-    rings.back() = tile::AllocOp::create(entry, loc, type, IntegerAttr());
-    ringed.push_back(rings.back());
+    rings.back() = allocateRing(type);
   }
   auto makePhases = [&](int64_t warps, bool copies) -> Value {
     return tile::AllocPhasesOp::create(

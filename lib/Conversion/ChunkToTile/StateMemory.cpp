@@ -146,9 +146,7 @@ void StateRole::writeCrossings() {
     const Recipe &recipe = crossing->recipe;
     switch (crossing->form) {
     case ArrayForm::Matrix: {
-      if (llvm::any_of(written, [&](const auto &entry) {
-            return entry.first == recipe;
-          }))
+      if (findWritten(recipe))
         break;
       MatrixPair memory{getStage(crossing->memory, stage), {}};
       for (const Crossing *other : crossings)

@@ -205,9 +205,7 @@ bool StateRole::prepareScores(const ScoresForm &form) {
   storeNumbers(form.diagonal);
   storeScalarDecay(form);
   for (const Recipe &recipe : {form.reader, form.writer}) {
-    if (isEarly(recipe) || llvm::any_of(written, [&](const auto &entry) {
-          return entry.first == recipe;
-        }))
+    if (isEarly(recipe) || findWritten(recipe))
       continue;
     MatrixPair memory = getPair(recipe, recipe == form.writer);
     storeMatrix(evaluateForMatrix(recipe), getChannels(recipe), memory);

@@ -98,6 +98,13 @@ MatrixPair StateRole::getPair(const Recipe &recipe, bool hasLow) {
   return {getOwn(ArrayForm::Matrix), hasLow ? getOwn(ArrayForm::Low) : Value()};
 }
 
+Value StateRole::findWritten(const Recipe &recipe) const {
+  for (const auto &[known, memory] : written)
+    if (known == recipe)
+      return memory;
+  return {};
+}
+
 /// Where the matrix unit finds a right operand.
 Value StateRole::getMatrix(const Recipe &recipe) {
   if (recipe.scale == Scale::None)
@@ -105,9 +112,8 @@ Value StateRole::getMatrix(const Recipe &recipe) {
       return getRaw(*operand);
   if (isEarly(recipe))
     return getStage(shared.cross(recipe, ArrayForm::Matrix), stage);
-  for (auto &[known, memory] : written)
-    if (known == recipe)
-      return memory;
+  if (Value memory = findWritten(recipe))
+    return memory;
   MatrixPair memory = getPair(recipe, /*hasLow=*/false);
   storeMatrix(evaluateForMatrix(recipe), getChannels(recipe), memory);
   fence();

@@ -103,6 +103,8 @@ private:
   bool prepareScores(const ScoresForm &form);
   void makeLateScores(const ScoresForm &form, mlir::Value memory);
   MatrixPair getPair(const Recipe &recipe, bool hasLow);
+  /// Where the role wrote the chunk's array; null if it has not yet.
+  mlir::Value findWritten(const Recipe &recipe) const;
   /// Whether a role before this one writes it.
   bool isEarly(const Recipe &recipe) const;
   /// Whether this role computes `value`, from states or what depends on them.

@@ -26,8 +26,6 @@ using tile::SharedType;
 
 /// Groups of tokens that are combined by themselves first.
 static constexpr int64_t kGroups = 4;
-/// Elements of float32 between rows, so that lanes meet different banks.
-static constexpr int64_t kPad = 8;
 
 //===----------------------------------------------------------------------===//
 // Tokens of all groups

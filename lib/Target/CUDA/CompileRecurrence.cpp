@@ -192,7 +192,12 @@ void FormCompiler::listMaps() {
     for (unsigned argument : program.getMappedArguments())
       maps.push_back({argument, program.getBoxRows(argument),
                       options.operandTypes[argument]});
-    assert((result.maps.empty() || result.maps.size() == maps.size()) &&
+    assert((result.maps.empty() ||
+            llvm::equal(result.maps, maps,
+                        [](const CudaTensorMap &lhs, const CudaTensorMap &rhs) {
+                          return lhs.tensor == rhs.tensor &&
+                                 lhs.rows == rhs.rows;
+                        })) &&
            "programs of a form take the same parameters");
     result.maps = std::move(maps);
   }
