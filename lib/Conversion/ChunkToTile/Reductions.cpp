@@ -16,7 +16,6 @@ using namespace larc;
 using tile::CombineKind;
 using tile::Dimension;
 using tile::LayoutAttr;
-using tile::RegType;
 using tile::SharedType;
 
 std::pair<CombineKind, double> RoleEmitter::getCombination(ReduceKind kind) {

@@ -13,7 +13,6 @@
 using namespace mlir;
 using namespace larc;
 
-using tile::CombineKind;
 using tile::Dimension;
 using tile::LayoutAttr;
 using tile::RegType;

@@ -12,7 +12,6 @@ using namespace mlir;
 using namespace larc;
 
 using chunk::MixOp;
-using chunk::ScoresOp;
 using chunk::UpdateOp;
 using tile::LayoutAttr;
 using tile::RegType;
