@@ -93,20 +93,29 @@ void StateRole::startMix(MixOp op) {
 
 /// What `body` gives where `condition` holds, else `otherwise`. What the body
 /// finds stays its own.
+Value StateRole::choose(Value condition, Type type,
+                        llvm::function_ref<Value()> body,
+                        llvm::function_ref<Value()> otherwise) {
+  auto known = tiles;
+  auto knownLefts = lefts;
+  auto branch = scf::IfOp::create(builder, loc, TypeRange(type), condition,
+                                  /*addThenBlock=*/true, /*addElseBlock=*/true);
+  OpBuilder::InsertionGuard guard(builder);
+  for (bool holds : {true, false}) {
+    builder.setInsertionPointToStart(holds ? branch.thenBlock()
+                                           : branch.elseBlock());
+    Value chosen = holds ? body() : otherwise();
+    scf::YieldOp::create(builder, loc, chosen);
+    tiles = known;
+    lefts = knownLefts;
+  }
+  return branch.getResult(0);
+}
+
 Value StateRole::choose(Value condition, llvm::function_ref<Value()> body,
                         Value otherwise) {
-  auto known = tiles;
-  auto branch =
-      scf::IfOp::create(builder, loc, TypeRange(otherwise.getType()), condition,
-                        /*addThenBlock=*/true, /*addElseBlock=*/true);
-  OpBuilder::InsertionGuard guard(builder);
-  builder.setInsertionPointToStart(branch.elseBlock());
-  scf::YieldOp::create(builder, loc, otherwise);
-  builder.setInsertionPointToStart(branch.thenBlock());
-  Value chosen = body();
-  scf::YieldOp::create(builder, loc, chosen);
-  tiles = known;
-  return branch.getResult(0);
+  return choose(condition, otherwise.getType(), body,
+                [&] { return otherwise; });
 }
 
 Value StateRole::finishMix(MixOp op) {
@@ -142,31 +151,18 @@ Value StateRole::evaluateWholeMix(MixOp op) {
   Value accumulators = form.init ? expand(evaluate(form.init), true, true)
                                  : splat(0, getTileType(true, true));
   Value scale = evaluateScale(Scale::Inclusive, form.decay);
-  auto branch =
-      scf::IfOp::create(builder, loc, TypeRange(accumulators.getType()),
-                        isExact(), /*addThenBlock=*/true,
-                        /*addElseBlock=*/true);
-  auto known = tiles;
-  auto knownLefts = lefts;
-  auto yield = [&](Block *block, llvm::function_ref<Value()> body) {
-    OpBuilder::InsertionGuard guard(builder);
-    builder.setInsertionPointToStart(block);
-    Value result = body();
-    scf::YieldOp::create(builder, loc, result);
-    tiles = known;
-    lefts = knownLefts;
-  };
-  yield(branch.thenBlock(), [&] {
-    Value init = form.init ? product(accumulators, scale) : Value();
-    return exactMix(op, scores, init);
-  });
-  yield(branch.elseBlock(), [&] {
-    Value left = getLeft({op.getValues(), Scale::Inverse, form.decay});
-    return product(multiplyAdd(accumulators, left, scores, index(0),
-                               /*transposed=*/true),
-                   scale);
-  });
-  return branch.getResult(0);
+  return choose(
+      isExact(), accumulators.getType(),
+      [&] {
+        Value init = form.init ? product(accumulators, scale) : Value();
+        return exactMix(op, scores, init);
+      },
+      [&] {
+        Value left = getLeft({op.getValues(), Scale::Inverse, form.decay});
+        return product(multiplyAdd(accumulators, left, scores, index(0),
+                                   /*transposed=*/true),
+                       scale);
+      });
 }
 
 //===----------------------------------------------------------------------===//

@@ -120,6 +120,9 @@ private:
   void startMix(chunk::MixOp op);
   mlir::Value finishMix(chunk::MixOp op);
   mlir::Value evaluateWholeMix(chunk::MixOp op);
+  mlir::Value choose(mlir::Value condition, mlir::Type type,
+                     llvm::function_ref<mlir::Value()> body,
+                     llvm::function_ref<mlir::Value()> otherwise);
   mlir::Value choose(mlir::Value condition,
                      llvm::function_ref<mlir::Value()> body,
                      mlir::Value otherwise);
