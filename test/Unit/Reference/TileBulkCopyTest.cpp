@@ -27,10 +27,7 @@ protected:
         {"$t", "!tile.phases<4 x 2>"},
         {"$r", "!tile.reg<16x32xf32, acc>"},
         {"$g", "!tile.global<?x$cxf32>"}};
-    for (auto [name, type] : names)
-      for (size_t at; (at = text.find(name)) != std::string::npos;)
-        text.replace(at, 2, type);
-    return text;
+    return replaceNames(std::move(text), names);
   }
 
   /// The program of two warps, of which only warp 0 runs `first` and only warp

@@ -119,10 +119,7 @@ protected:
         {"$q", "!tile.phases<4 x 1, copies>"},
         {"$r", "!tile.reg<16x16xf32, acc>"},
         {"$g", "!tile.global<16x16xf32>"}};
-    for (auto [name, type] : names)
-      for (size_t at; (at = text.find(name)) != std::string::npos;)
-        text.replace(at, 2, type);
-    return text;
+    return replaceNames(std::move(text), names);
   }
 
   static std::string arrive(const std::string &phases = "p") {

@@ -38,6 +38,15 @@ TileMatrix larc::test::randomMatrix(int64_t rows, int64_t cols, unsigned seed,
   return matrix;
 }
 
+std::string larc::test::replaceNames(
+    std::string text,
+    llvm::ArrayRef<std::pair<const char *, const char *>> names) {
+  for (auto [name, type] : names)
+    for (size_t at; (at = text.find(name)) != std::string::npos;)
+      text.replace(at, 2, type);
+  return text;
+}
+
 TileTest::TileTest() : context(MLIRContext::Threading::DISABLED) {
   context.loadDialect<tile::TileDialect, arith::ArithDialect, math::MathDialect,
                       scf::SCFDialect>();

@@ -45,6 +45,11 @@ TileMatrix zeroMatrix(int64_t rows, int64_t cols, DType type = DType::F32);
 TileMatrix randomMatrix(int64_t rows, int64_t cols, unsigned seed,
                         DType type = DType::F32);
 
+/// `text` with the types that two letters stand for.
+std::string
+replaceNames(std::string text,
+             llvm::ArrayRef<std::pair<const char *, const char *>> names);
+
 class TileTest : public testing::Test {
 protected:
   TileTest();
