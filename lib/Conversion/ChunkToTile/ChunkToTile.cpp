@@ -36,6 +36,9 @@ static int64_t getCopyRegisters(const ScanPlan &plan) {
 }
 
 static int64_t getFactorRegisters(const ScanPlan &plan) {
+  // Neither readers nor scores.
+  if (plan.factorWarps == ScanPlan::kSummaryFactorWarps)
+    return 112;
   if (plan.options.factorRegisters > 0)
     return plan.options.factorRegisters;
   if (plan.getStateRoles() > 1)
@@ -412,7 +415,8 @@ struct ConvertChunkToTilePass
       return failure();
     std::string name = definition.getSymName().str();
     if (segments) {
-      if (failed(ScanProgram(*plan).build(scan, name + "_segments",
+      ScanPlan summary = plan->getSummary();
+      if (failed(ScanProgram(summary).build(scan, name + "_segments",
                                           /*summary=*/true)))
         return failure();
       ScanProgram(*plan).buildComposition(scan, name + "_compose");

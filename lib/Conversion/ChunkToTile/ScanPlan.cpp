@@ -489,6 +489,15 @@ LogicalResult ScanPlan::planStates() {
   return checkSizes();
 }
 
+ScanPlan ScanPlan::getSummary() const {
+  ScanPlan summary = *this;
+  // Cascades have no registers for more, and scanned states a barrier for each
+  // warp.
+  if (options.wgmma && stateRoles == 1 && carried.empty())
+    summary.factorWarps = kSummaryFactorWarps;
+  return summary;
+}
+
 FailureOr<ScanPlan> ScanPlan::create(chunk::ScanOp scan,
                                      RecurrenceOp definition,
                                      ScanTileOptions options) {

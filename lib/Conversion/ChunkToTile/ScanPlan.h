@@ -158,9 +158,14 @@ public:
   /// Of a state's columns, in one warp: as accumulators and as left operands
   /// they have 96 registers of a lane.
   static constexpr int64_t kMostCols = 128;
+  /// Warps of the first role where it has no readers and no scores: each takes
+  /// few enough registers for twice as many.
+  static constexpr int64_t kSummaryFactorWarps = 8;
 
   static mlir::FailureOr<ScanPlan>
   create(chunk::ScanOp scan, RecurrenceOp definition, ScanTileOptions options);
+  /// The plan of the program that finds out what segments do to states.
+  ScanPlan getSummary() const;
 
   // Accessors of operations are not const.
   mutable chunk::ScanOp scan;

@@ -57,12 +57,34 @@ Value StateRole::getRecord(Value number, unsigned state, int64_t row) {
   return add(multiply(number, getRecordRows(plan)), index(row));
 }
 
+/// The columns whose decays over a segment a warp keeps, of those that it has
+/// together with the other warps of its part: registers are scarce.
+int64_t StateRole::getSharedCols(const StateForm &state) const {
+  constexpr int64_t least = 8;
+  int64_t cols = getCols(state), warps = getWarps(state.rows);
+  return cols % (least * warps) == 0 ? cols / warps : cols;
+}
+
+Value StateRole::getFirstSharedCol(const StateForm &state) {
+  int64_t cols = getSharedCols(state);
+  if (cols == getCols(state))
+    return getFirstCol(state);
+  Value inPart =
+      arith::RemUIOp::create(builder, loc, warp, index(getWarps(state.rows)));
+  return add(getFirstCol(state), multiply(inPart, cols));
+}
+
+RegType StateRole::getSharedColsType(const StateForm &state) const {
+  return getTileType(1, getSharedCols(state), getF32(),
+                     acc().getSlice(tile::Dimension::Cols));
+}
+
 StateRole::StateDecay StateRole::makeOnes(const StateForm &state) {
   StateDecay ones;
   for (Value factor : state.update.getDecays()) {
     StringAttr axis = plan.getChannels(factor);
     if (axis == state.cols)
-      ones.cols = splat(1, getColsType(state));
+      ones.cols = splat(1, getSharedColsType(state));
     else
       ones.rows = splat(1, getTileType(true, false));
   }
@@ -78,6 +100,10 @@ void StateRole::emitSummaryChunk(ValueRange carried,
   for (unsigned i : own) {
     StateDecay decay = loadDecay(plan.states[i]);
     updates.push_back(update(i, decay));
+    if (getSharedCols(plan.states[i]) != getCols(plan.states[i]))
+      decay.cols = loadDecay(plan.states[i], getFirstSharedCol(plan.states[i]),
+                             getSharedColsType(plan.states[i]))
+                       .cols;
     for (Value factor : {decay.rows, decay.cols}) {
       if (!factor)
         continue;
@@ -138,18 +164,26 @@ void StateRole::storeRecord(unsigned number, Value tile,
     });
   if (!decay.cols)
     return;
-  // The first of the warps with the same columns.
   onlyOwners(state, [&] {
-    Value inPart =
-        arith::RemUIOp::create(builder, loc, warp, index(getWarps(state.rows)));
+    auto storeCols = [&] {
+      store(decay.cols, memory, getRecord(record, number, rows),
+            getFirstSharedCol(state));
+    };
+    // Where all keep the same, the first of them; and of blocks the first.
+    Value position;
+    if (getSharedCols(state) == getCols(state))
+      position = arith::RemUIOp::create(builder, loc, warp,
+                                        index(getWarps(state.rows)));
     if (plan.valueParts > 1)
-      inPart = add(inPart, tokens.channel);
+      position = position ? add(position, tokens.channel) : tokens.channel;
+    if (!position)
+      return storeCols();
     Value isFirst = arith::CmpIOp::create(
-        builder, loc, arith::CmpIPredicate::eq, inPart, index(0));
+        builder, loc, arith::CmpIPredicate::eq, position, index(0));
     auto branch =
         scf::IfOp::create(builder, loc, isFirst, /*withElseRegion=*/false);
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPoint(branch.thenBlock()->getTerminator());
-    store(decay.cols, memory, getRecord(record, number, rows), col);
+    storeCols();
   });
 }

@@ -218,8 +218,19 @@ void SharedArrays::overlayCrossings() {
   }
 }
 
+/// Whether a value is computed from another.
+static bool isMadeOf(Value value, Value from) {
+  if (value == from)
+    return true;
+  Operation *op = value ? value.getDefiningOp() : nullptr;
+  return op && llvm::any_of(op->getOperands(), [&](Value operand) {
+           return isMadeOf(operand, from);
+         });
+}
+
 /// A warp of the first role reads an operand's channels, all it needs of
-/// them, before it writes what lies along the same channels.
+/// them, before it writes what lies along the same channels. Best over what it
+/// is made of: others may turn out not to be read, and then have no memory.
 void SharedArrays::overlayOperands() {
   chunk::ScanOp scan = plan.scan;
   llvm::SmallDenseSet<Value> taken;
@@ -230,15 +241,22 @@ void SharedArrays::overlayOperands() {
         crossing.recipe.value && plan.getChannels(crossing.recipe.value)
             ? crossing.recipe.value
             : crossing.recipe.decay;
+    Value best;
     for (auto [argument, ring] : llvm::zip(scan.getOperandArguments(), rings)) {
       if (!ring || !ring.use_empty() || taken.contains(ring) ||
           ring.getType() != crossing.memory.getType() ||
           plan.getChannels(argument) != plan.getChannels(channelsOf))
         continue;
-      taken.insert(ring);
-      replace(crossing, ring);
-      break;
+      bool isOwn = isMadeOf(crossing.recipe.value, argument);
+      if (!best || isOwn)
+        best = ring;
+      if (isOwn)
+        break;
     }
+    if (!best)
+      continue;
+    taken.insert(best);
+    replace(crossing, best);
   }
 }
 

@@ -216,25 +216,29 @@ bool StateRole::canUpdate(unsigned state) const {
 }
 
 /// A value for each row, or each column, of a state.
-Value StateRole::loadVector(const StateForm &state, Value value,
-                            bool alongRows) {
+Value StateRole::loadVector(Value value, Value firstCol, RegType colsType) {
   StringAttr axis = plan.getChannels(value);
   Recipe recipe{value, Scale::None, {}};
   Value memory = getStage(shared.cross(recipe, ArrayForm::Float), stage);
-  if (!axis || alongRows)
+  if (!colsType)
     return loadFloat(memory, axis, false);
-  return load(memory, index(0), getFirstCol(state), getColsType(state));
+  return load(memory, index(0), firstCol, colsType);
 }
 
-StateRole::StateDecay StateRole::loadDecay(const StateForm &state) {
+StateRole::StateDecay StateRole::loadDecay(const StateForm &state,
+                                           Value firstCol, RegType colsType) {
   StateDecay decay;
   for (Value factor : state.update.getDecays()) {
     bool alongCols = plan.getChannels(factor) == state.cols;
-    Value tile = loadVector(state, factor, !alongCols);
+    Value tile = loadVector(factor, firstCol, alongCols ? colsType : RegType());
     Value &all = alongCols ? decay.cols : decay.rows;
     all = all ? product(all, tile) : tile;
   }
   return decay;
+}
+
+StateRole::StateDecay StateRole::loadDecay(const StateForm &state) {
+  return loadDecay(state, getFirstCol(state), getColsType(state));
 }
 
 StateRole::Running StateRole::update(unsigned number, const StateDecay &decay) {

@@ -133,6 +133,9 @@ private:
   mlir::Value getStateLeft(unsigned state);
   Running update(unsigned state, const StateDecay &decay);
   StateDecay loadDecay(const StateForm &state);
+  /// Of the columns from `firstCol` on, as many as `colsType` has.
+  StateDecay loadDecay(const StateForm &state, mlir::Value firstCol,
+                       tile::RegType colsType);
   void beginChunk();
   void emitSummaryChunk(mlir::ValueRange carried,
                         llvm::SmallVectorImpl<mlir::Value> &next);
@@ -141,12 +144,16 @@ private:
   // Segments.
   mlir::Value loadFirst(const StateForm &state, unsigned number);
   mlir::Value getRecord(mlir::Value segmentNumber, unsigned state, int64_t row);
+  int64_t getSharedCols(const StateForm &state) const;
+  mlir::Value getFirstSharedCol(const StateForm &state);
+  tile::RegType getSharedColsType(const StateForm &state) const;
   StateDecay makeOnes(const StateForm &state);
   void storeRecord(unsigned number, mlir::Value tile, const StateDecay &decay);
   /// Whether the chunk's decays are to be products of factors.
   mlir::Value isExact();
-  mlir::Value loadVector(const StateForm &state, mlir::Value value,
-                         bool alongRows);
+  /// A value for each of some columns, or, without a type for them, each row.
+  mlir::Value loadVector(mlir::Value value, mlir::Value firstCol,
+                         tile::RegType colsType);
 
   ArgumentNumbers argumentNumbers;
   const SegmentRange *segment; ///< null where there are none
