@@ -109,7 +109,7 @@ static std::optional<double> predict(const Session &session, Subject &subject,
   options.stateType = session.getStoredStateDType();
   options.computeCapability = capability;
   options.chunkSize = session.getOptions().chunkSize;
-  options.bulkCopies = session.getOptions().bulkCopies;
+  options.copies = session.getOptions().copies;
   // Packed sequences are taken for as long as they are on average.
   CudaCall call{problem.numSequences,
                 problem.batch * problem.tokens / problem.numSequences,

@@ -138,8 +138,9 @@ Text ptxas("ptxas",
                     "that is found)"),
            cl::value_desc("FILE"), cl::sub(computing), cl::cat(formCategory));
 Text copies("copies",
-            cl::desc("how chunks come to a GPU's shared memory: async "
-                     "(default), by warps, or bulk, by Hopper's copy unit"),
+            cl::desc("how chunks come to a GPU's shared memory: async, by "
+                     "warps, bulk, by Hopper's copy unit, or auto (default), "
+                     "whichever is faster"),
             cl::value_desc("HOW"), cl::sub(takingSpec), cl::cat(formCategory));
 Text cpu("cpu", cl::desc("the CPU to compile for (default: this one)"),
          cl::value_desc("NAME"), cl::sub(compileCommand),

@@ -284,7 +284,7 @@ void GPUExplainer::explain() {
   cuda.stateType = options.stateDType.value_or(DType::F32);
   cuda.computeCapability = getCompileCapability(options.targets.front());
   cuda.chunkSize = options.chunkSize;
-  cuda.bulkCopies = options.bulkCopies;
+  cuda.copies = options.copies;
   os << '\n'
      << (options.markdown ? "## " : "") << "On GPUs of compute capability "
      << cuda.computeCapability / 10 << '.' << cuda.computeCapability % 10

@@ -372,7 +372,7 @@ CudaOptions driver::makeCudaOptions(LibraryContents &contents,
                                           contents.gateDType);
   cuda.stateType = contents.stateDType;
   cuda.chunkSize = options.chunkSize;
-  cuda.bulkCopies = options.bulkCopies;
+  cuda.copies = options.copies;
   cuda.ptxas = options.ptxas;
   cuda.printIRAfter = options.printIRAfter;
   cuda.timing = options.timing;

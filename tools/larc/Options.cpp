@@ -243,9 +243,15 @@ static llvm::Error parseCommon(Options &options) {
     options.stateDType = type;
   }
   options.ptxas = ptxas;
-  if (!copies.empty() && copies != "async" && copies != "bulk")
-    return makeValueFault("option '--copies'", copies, {"async", "bulk"});
-  options.bulkCopies = copies == "bulk";
+  auto way = llvm::StringSwitch<std::optional<CudaCopies>>(copies)
+                 .Cases({"", "auto"}, CudaCopies::Auto)
+                 .Case("async", CudaCopies::Async)
+                 .Case("bulk", CudaCopies::Bulk)
+                 .Default(std::nullopt);
+  if (!way)
+    return makeValueFault("option '--copies'", copies,
+                          {"auto", "async", "bulk"});
+  options.copies = *way;
   if (llvm::Error error = parseThreads(options))
     return error;
   if (llvm::Error error = parseTolerance(options))

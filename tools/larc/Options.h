@@ -18,6 +18,7 @@
 #define LARC_TOOLS_LARC_OPTIONS_H
 
 #include "larc/Support/DType.h"
+#include "larc/Target/CUDA/CompileRecurrence.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
@@ -97,8 +98,7 @@ struct Options {
   llvm::SmallVector<Target> targets;
   /// The assembler for GPUs; empty: one that is found.
   std::string ptxas;
-  /// Whether a GPU's copy unit brings the operands of chunks, where it can.
-  bool bulkCopies = false;
+  CudaCopies copies = CudaCopies::Auto;
   /// `--set NAME=VALUE`, in order.
   std::vector<std::pair<std::string, std::string>> attributes;
   unsigned threads = 1;

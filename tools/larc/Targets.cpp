@@ -159,8 +159,8 @@ llvm::Error driver::checkTargetOptions(const Options &options) {
     return error;
   constexpr unsigned hopper = 90;
   for (const Target &target : options.targets)
-    if (options.bulkCopies && target.isCuda && target.computeCapability != 0 &&
-        target.computeCapability != hopper)
+    if (options.copies == CudaCopies::Bulk && target.isCuda &&
+        target.computeCapability != 0 && target.computeCapability != hopper)
       return refuse(flags::copies, "only Hopper, 'cuda:90', has the unit");
   if (llvm::Error error = refuse(
           flags::grad, "the target 'cuda' has no gradients in this version"))

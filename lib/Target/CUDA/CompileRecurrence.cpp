@@ -103,6 +103,8 @@ struct FormChoice {
   /// Registers of a lane that a token loop leaves free where it can; how many
   /// the assembler takes is only estimated.
   int64_t spareRegisters = 0;
+  /// Whether the copy unit brings operands, where it can.
+  bool bulkCopies = false;
 };
 
 /// Compiles one form of a recurrence, step by step.
@@ -227,7 +229,7 @@ LogicalResult FormCompiler::makeTiles() {
     chunks.sharedBytes = getSharedBytes(options.computeCapability);
     chunks.segments = choice.segments;
     chunks.factorRegisters = choice.factorRegisters;
-    chunks.bulkCopies = options.bulkCopies && chunks.wgmma;
+    chunks.bulkCopies = choice.bulkCopies;
     buildChunkTiles(pm, makeTileOptions(options), chunks);
     result.leastSegmentTokens = choice.segments ? leastTokensOfSegments : 0;
   } else {
@@ -294,8 +296,18 @@ FailureOr<CudaForm> FormCompiler::assemble() {
 // Compiling
 //===----------------------------------------------------------------------===//
 
+/// How operands may be copied, by the unit or not; the best first.
+static SmallVector<bool> listCopies(larc_form form,
+                                    const CudaOptions &options) {
+  bool isAsked = options.copies == CudaCopies::Bulk;
+  if (form != LARC_FORM_CHUNK || options.computeCapability != hopper ||
+      options.copies == CudaCopies::Async)
+    return {false};
+  return isAsked ? SmallVector<bool>{true} : SmallVector<bool>{true, false};
+}
+
 /// How `form` may be compiled; of those that take as long, the best first.
-static SmallVector<FormChoice> listChoices(larc_form form,
+static SmallVector<FormChoice> listChoices(larc_form form, bool bulkCopies,
                                            const CudaOptions &options) {
   if (form != LARC_FORM_CHUNK) {
     constexpr int64_t spare = 16;
@@ -309,7 +321,8 @@ static SmallVector<FormChoice> listChoices(larc_form form,
   for (int64_t size : chunkSizes)
     if (options.chunkSize == 0 || size <= options.chunkSize)
       for (int64_t registers : splits)
-        choices.push_back({form, size, registers, /*segments=*/true});
+        choices.push_back({form, size, registers, /*segments=*/true,
+                           /*spareRegisters=*/0, bulkCopies});
   return choices;
 }
 
@@ -375,6 +388,10 @@ static SmallVector<Candidate> makeTilesOf(RecurrenceOp recurrence,
     if (failed(compiler->makeTiles()))
       continue;
     cascade = isCascade(compiler->getModule());
+    // The stages of a cascade wait for each other rather than for copies.
+    if (choice.bulkCopies && options.copies == CudaCopies::Auto &&
+        (cascade || compiler->getForm().maps.empty()))
+      return {};
     bool isFallback =
         choice.spareRegisters > 0 || (cascade && choice.factorRegisters != 0);
     candidates.push_back({choice, i, isFallback, 0, std::move(compiler)});
@@ -411,14 +428,16 @@ makeCandidates(RecurrenceOp recurrence, const CudaOptions &options,
   return candidates;
 }
 
+using CompileStep = llvm::function_ref<LogicalResult(FormCompiler &)>;
+
 /// Calls `work` with compilers whose tile programs are made, those of the
 /// fastest first, until it succeeds. The errors of the last one are emitted,
 /// unless `quiet`; those of the others are not.
-static LogicalResult
-compileBest(RecurrenceOp recurrence, const CudaOptions &options, larc_form form,
-            bool quiet,
-            llvm::function_ref<LogicalResult(FormCompiler &)> work) {
-  SmallVector<FormChoice> choices = listChoices(form, options);
+static LogicalResult compileBest(RecurrenceOp recurrence,
+                                 const CudaOptions &options, larc_form form,
+                                 bool bulkCopies, bool quiet,
+                                 CompileStep work) {
+  SmallVector<FormChoice> choices = listChoices(form, bulkCopies, options);
   if (choices.empty())
     return recurrence.emitError()
            << "cannot have chunks of " << options.chunkSize
@@ -444,6 +463,19 @@ compileBest(RecurrenceOp recurrence, const CudaOptions &options, larc_form form,
       return success();
   }
   return failure();
+}
+
+/// The same, of the best way to copy operands that there is.
+static LogicalResult compileBest(RecurrenceOp recurrence,
+                                 const CudaOptions &options, larc_form form,
+                                 CompileStep work) {
+  SmallVector<bool> copies = listCopies(form, options);
+  for (bool bulk : ArrayRef(copies).drop_back())
+    if (succeeded(
+            compileBest(recurrence, options, form, bulk, /*quiet=*/true, work)))
+      return success();
+  return compileBest(recurrence, options, form, copies.back(), /*quiet=*/false,
+                     work);
 }
 
 static LogicalResult emitForm(FormCompiler &compiler, CudaEmit what,
@@ -481,10 +513,10 @@ LogicalResult larc::emitCuda(RecurrenceOp recurrence,
                              const CudaOptions &options, larc_form form,
                              CudaEmit what, llvm::raw_ostream &os) {
   std::string text;
-  if (failed(compileBest(recurrence, options, form, /*quiet=*/false,
-                         [&](FormCompiler &compiler) {
-                           return emitForm(compiler, what, text);
-                         })))
+  if (failed(
+          compileBest(recurrence, options, form, [&](FormCompiler &compiler) {
+            return emitForm(compiler, what, text);
+          })))
     return failure();
   os << text;
   return success();
@@ -501,7 +533,7 @@ FailureOr<CudaSchedule> larc::scheduleForCuda(RecurrenceOp recurrence,
     schedule.form = compiler.getForm();
     return success();
   };
-  if (failed(compileBest(recurrence, options, form, /*quiet=*/false, work)))
+  if (failed(compileBest(recurrence, options, form, work)))
     return failure();
   return schedule;
 }
@@ -523,12 +555,21 @@ FailureOr<CudaCode> larc::compileForCuda(RecurrenceOp recurrence,
     };
     // Where nobody asked for chunks, there need not be any.
     bool isOptional = forms.empty() && form == LARC_FORM_CHUNK;
-    if (failed(compileBest(recurrence, options, form, isOptional, work)) &&
-        !isOptional)
-      return failure();
+    size_t before = code.forms.size();
+    SmallVector<bool> copies = listCopies(form, options);
+    for (auto [i, bulk] : llvm::enumerate(copies)) {
+      bool isLastHope = i + 1 == copies.size() && code.forms.size() == before;
+      if (failed(compileBest(recurrence, options, form, bulk,
+                             isOptional || !isLastHope, work)) &&
+          isLastHope && !isOptional)
+        return failure();
+    }
   }
+  // Where copies can be made both ways, the later form is the one with maps,
+  // which is taken for tensors that those can describe.
   llvm::sort(code.forms, [](const CudaForm &lhs, const CudaForm &rhs) {
-    return lhs.leastTokens < rhs.leastTokens;
+    return std::tuple(lhs.leastTokens, lhs.maps.size()) <
+           std::tuple(rhs.leastTokens, rhs.maps.size());
   });
   return code;
 }

@@ -3,7 +3,7 @@
 
 // Two blocks have 128 values each, and all keys.
 // CHECK-LABEL: tile.program @plain_segments(
-// CHECK-SAME:    tile.global<258x256xf32> {tile.argument = #tile.argument<scratch>}) warps 16 parts 2 {
+// CHECK-SAME:    tile.global<258x256xf32> {tile.argument = #tile.argument<scratch>}) warps 20 parts 2 {
 // CHECK-LABEL: tile.program @plain_compose({{.*}} warps 8 {
 // CHECK-LABEL: tile.program @plain(
 // CHECK-SAME:    %[[Q:[^:]+]]: !tile.global<?x64xbf16>

@@ -4,7 +4,7 @@
 // it makes and the product of all decays.
 // CHECK-LABEL: tile.program @gated_segments(
 // CHECK-SAME:    %[[I:[^:]+]]: !tile.global<16x16xf32> {tile.argument = #tile.argument<initial>}
-// CHECK-SAME:    %[[R:[^:]+]]: !tile.global<66x128xf32> {tile.argument = #tile.argument<scratch>}) warps 16 {
+// CHECK-SAME:    %[[R:[^:]+]]: !tile.global<66x128xf32> {tile.argument = #tile.argument<scratch>}) warps 20 {
 // CHECK:       %[[LENGTH:.+]] = tile.length
 // CHECK:       %[[SEGMENT:.+]] = tile.segment{{$}}
 // CHECK:       %[[COUNT:.+]] = tile.segments
@@ -17,17 +17,18 @@
 // CHECK:       %[[END:.+]] = arith.minui %[[TO]], %[[LENGTH]]
 // CHECK:       %[[IS_LAST:.+]] = arith.cmpi eq, %[[SEGMENT]], %[[LAST]]
 // CHECK:       %[[STOP:.+]] = arith.select %[[IS_LAST]], %[[FROM]], %[[END]]
-// Neither readers nor scores are computed.
+// Neither readers nor scores are computed, so that twice the warps have
+// registers.
 // CHECK:       tile.role first 0 warps 4
 // CHECK:         scf.for %{{.+}} = %[[FROM]] to %[[STOP]] step
 // CHECK-NOT:       tile.copy_async %arg0
-// CHECK:       tile.role first 4 warps 4
+// CHECK:       tile.role first 4 warps 8 registers 112
 // CHECK:         %[[SELF:.+]] = tile.warp
 // CHECK:         %[[OWN:.+]] = arith.muli %[[SELF]], %c16
 // CHECK:         %[[BEGIN:.+]] = arith.addi %[[FROM]], %[[OWN]]
 // CHECK:         arith.select %{{.+}}, %[[BEGIN]], %[[STOP]]
 // CHECK-NOT:     tile.mma_rows
-// CHECK:       tile.role first 8 warps 8
+// CHECK:       tile.role first 12 warps 8
 // CHECK:         %[[HANDS_ON:.+]] = arith.cmpi eq, %[[SEGMENT]], %[[LAST]]
 // CHECK:         %[[FIRST:.+]] = scf.if %[[HANDS_ON]] -> (!tile.reg<16x64xf32, acc>)
 // CHECK:           tile.load %[[I]][

@@ -71,6 +71,12 @@ struct CudaCode {
   std::vector<CudaForm> forms;
 };
 
+/// How the operands of chunks come to shared memory: by warps, or by Hopper's
+/// copy unit where it can, which fills four warps' registers for one. `Auto` is
+/// by the unit where that is faster, with kernels whose warps copy beside it
+/// for calls whose tensors it cannot bring.
+enum class CudaCopies { Auto, Async, Bulk };
+
 /// What a recurrence is compiled for; B, T, H and lengths are dynamic.
 struct CudaOptions {
   /// Of each token operand, constant and output, by declaration.
@@ -82,8 +88,7 @@ struct CudaOptions {
   /// kernel can have.
   int64_t chunkSize = 0;
   static constexpr int64_t leastChunkSize = 16;
-  /// Whether Hopper's copy unit brings the operands of chunks, where it can.
-  bool bulkCopies = false;
+  CudaCopies copies = CudaCopies::Auto;
   std::string ptxas;        ///< the assembler; empty: one that is found
   std::string printIRAfter; ///< a pass argument, or `all`; printed to stderr
   bool timing = false;      ///< the passes' times to stderr
