@@ -36,11 +36,13 @@ static int64_t getCopyRegisters(const ScanPlan &plan) {
 }
 
 static int64_t getFactorRegisters(const ScanPlan &plan) {
-  // Neither readers nor scores.
-  if (plan.factorWarps == ScanPlan::kSummaryFactorWarps)
+  bool areMany = plan.factorWarps == ScanPlan::kManyFactorWarps;
+  if (areMany && plan.isSummary)
     return 112;
   if (plan.options.factorRegisters > 0)
     return plan.options.factorRegisters;
+  if (areMany)
+    return 96;
   if (plan.getStateRoles() > 1)
     return 96;
   // What rounding leaves of what the copies give up.
@@ -401,6 +403,7 @@ struct ConvertChunkToTilePass
     options.segments = segments;
     options.parts = parts;
     options.factorRegisters = factorRegisters;
+    options.factorWarps = factorWarps;
     return options;
   }
 
@@ -417,7 +420,7 @@ struct ConvertChunkToTilePass
     if (segments) {
       ScanPlan summary = plan->getSummary();
       if (failed(ScanProgram(summary).build(scan, name + "_segments",
-                                          /*summary=*/true)))
+                                            /*summary=*/true)))
         return failure();
       ScanProgram(*plan).buildComposition(scan, name + "_compose");
     }
@@ -451,6 +454,7 @@ void larc::buildChunkTiles(OpPassManager &pm, const TileProgramOptions &options,
   converted.segments = chunks.segments;
   converted.parts = chunks.parts;
   converted.factorRegisters = chunks.factorRegisters;
+  converted.factorWarps = chunks.factorWarps;
   converted.copies = chunks.bulkCopies ? "bulk" : "async";
   pm.addPass(createConvertChunkToTile(converted));
 }

@@ -501,7 +501,8 @@ void FactorRole::emitAxis(StringAttr axis,
     return next;
   };
   SmallVector<Value> results = forPasses(
-      axis, carried, emitOne, decides ? 1 : kPassesAtATime, [&] { flush(); });
+      axis, carried, emitOne, decides ? 1 : kPassesAtATime, [&] { flush(); },
+      inChunk);
   if (decides)
     unsafe = results.pop_back_val();
   ArrayRef<Value> rest = results;
@@ -511,6 +512,21 @@ void FactorRole::emitAxis(StringAttr axis,
   }
   for (auto [reduction, partial] : llvm::zip_equal(reductions, rest))
     tiles[reduction->getResult(0)] = combineLanes(reduction, partial);
+}
+
+/// Emits what no channels have for one of the warps that share a chunk.
+void FactorRole::onlyFirst(llvm::function_ref<void()> body) {
+  if (!inChunk)
+    return body();
+  Value isFirst = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
+                                        inChunk, index(0));
+  auto branch =
+      scf::IfOp::create(builder, loc, isFirst, /*withElseRegion=*/false);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPoint(branch.thenBlock()->getTerminator());
+  auto outer = tiles;
+  body();
+  tiles = outer;
 }
 
 void FactorRole::emitChunk() {
@@ -540,8 +556,10 @@ void FactorRole::emitChunk() {
   }
   for (const ScoresForm *form : early)
     writeScores(*form, scoreTiles.at(form));
-  writeAlong({});
-  flush();
+  onlyFirst([&] {
+    writeAlong({});
+    flush();
+  });
   for (const Crossing *crossing : shared.getCrossings(0)) {
     if (crossing->form != ArrayForm::Exact)
       continue;

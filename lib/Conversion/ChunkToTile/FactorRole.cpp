@@ -547,12 +547,18 @@ void FactorRole::emit(tile::RoleOp role, TokenRange range) {
 
   Value size = index(plan.chunk);
   Value step =
-      arith::MulIOp::create(builder, loc, shared.getFactorWarps(), size);
+      arith::MulIOp::create(builder, loc, shared.getChunksAtOnce(), size);
+  Value group = self;
+  if (plan.chunkWarps > 1) {
+    group = arith::DivUIOp::create(builder, loc, self, index(plan.chunkWarps));
+    inChunk =
+        arith::RemUIOp::create(builder, loc, self, index(plan.chunkWarps));
+  }
   // With fewer stages than warps the last warps have nothing to do.
   Value takesPart = arith::CmpIOp::create(
-      builder, loc, arith::CmpIPredicate::ult, self, shared.getFactorWarps());
+      builder, loc, arith::CmpIPredicate::ult, group, shared.getChunksAtOnce());
   Value begin = arith::SelectOp::create(
-      builder, loc, takesPart, add(tokens.first, multiply(self, plan.chunk)),
+      builder, loc, takesPart, add(tokens.first, multiply(group, plan.chunk)),
       tokens.end);
   SmallVector<Value> scalars = loadScalars(begin);
   auto loop =

@@ -109,6 +109,7 @@ private:
   void emitExactly(mlir::Value decay, mlir::StringAttr axis,
                    llvm::MutableArrayRef<mlir::Value> scores);
   void writeAlong(mlir::StringAttr axis);
+  void onlyFirst(llvm::function_ref<void()> body);
   void flush();
 
   // Sums over channels: a lane has what it adds of 8 columns until the end.
@@ -151,7 +152,8 @@ private:
   void writeScores(const ScoresForm &form, mlir::ValueRange raw);
 
   ArgumentNumbers argumentNumbers;
-  mlir::Value self; ///< the warp's number
+  mlir::Value self;    ///< the warp's number
+  mlir::Value inChunk; ///< among those that share a chunk; null if none do
   std::deque<TokenScan> scans;
   std::vector<Matrix> matrices;
   std::vector<const ScoresForm *> early;

@@ -227,9 +227,10 @@ void RoleEmitter::forgetChannels() {
 SmallVector<Value>
 RoleEmitter::forPasses(StringAttr axis, ValueRange carried,
                        llvm::function_ref<SmallVector<Value>(ValueRange)> body,
-                       int64_t group, llvm::function_ref<void()> endGroup) {
+                       int64_t group, llvm::function_ref<void()> endGroup,
+                       Value share) {
   int64_t passes = axis ? getPasses(axis) : 1;
-  if (passes == 1) {
+  if (passes == 1 && !share) {
     SmallVector<Value> next = body(carried);
     if (endGroup)
       endGroup();
@@ -252,11 +253,13 @@ RoleEmitter::forPasses(StringAttr axis, ValueRange carried,
   group = std::min(group, passes);
   passes = static_cast<int64_t>(llvm::alignTo(passes, group));
   SmallVector<Value> results;
-  if (group == passes) {
+  if (group == passes && !share) {
     results = emitGroup(index(0), carried);
   } else {
-    auto loop = scf::ForOp::create(builder, loc, index(0), index(passes),
-                                   index(group), carried);
+    Value first = share ? multiply(share, group) : index(0);
+    int64_t step = share ? group * plan.chunkWarps : group;
+    auto loop = scf::ForOp::create(builder, loc, first, index(passes),
+                                   index(step), carried);
     OpBuilder::InsertionGuard guard(builder);
     if (carried.empty())
       builder.setInsertionPoint(loop.getBody()->getTerminator());

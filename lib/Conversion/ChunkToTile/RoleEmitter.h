@@ -100,9 +100,10 @@ public:
   /// over what crosses to its role and no other. To be called when that is
   /// known.
   void overlay();
-  /// The number of stages of rings, and of warps that work at the same time.
+  /// The number of stages of rings, and of chunks that the first role does at
+  /// the same time.
   mlir::Value getStages() const { return stages; }
-  mlir::Value getFactorWarps() const { return factorWarps; }
+  mlir::Value getChunksAtOnce() const { return chunksAtOnce; }
   /// The parity of the phases of chunk `number`.
   mlir::Value getParity(mlir::OpBuilder &builder, mlir::Value number) const;
   /// Makes the rings as deep as the memory that is left allows, at least two
@@ -129,7 +130,7 @@ private:
   /// All memories with a place for each stage.
   mlir::SmallVector<mlir::Value> ringed;
   Phases phases;
-  mlir::Value stages, factorWarps;
+  mlir::Value stages, chunksAtOnce;
   /// Of what has no stages; barriers of that kind.
   int64_t bytes = 0, barriers = 0;
 };
@@ -210,10 +211,13 @@ protected:
   /// that carries `carried` through what `body` returns. What is known of
   /// channels is that of one pass. So many passes as `group` says, or all,
   /// stand one after the other in the loop; `endGroup` is called after them.
+  /// With `share` the warp does only its share of the groups, of that number
+  /// among those that do a chunk together.
   llvm::SmallVector<mlir::Value> forPasses(
       mlir::StringAttr axis, mlir::ValueRange carried,
       llvm::function_ref<llvm::SmallVector<mlir::Value>(mlir::ValueRange)> body,
-      int64_t group = 1, llvm::function_ref<void()> endGroup = {});
+      int64_t group = 1, llvm::function_ref<void()> endGroup = {},
+      mlir::Value share = {});
   void forgetChannels();
   /// The first channel of `axis` that the warp has in this pass.
   mlir::Value getFirstChannel(mlir::StringAttr axis);

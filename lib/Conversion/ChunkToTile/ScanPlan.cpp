@@ -491,11 +491,32 @@ LogicalResult ScanPlan::planStates() {
 
 ScanPlan ScanPlan::getSummary() const {
   ScanPlan summary = *this;
-  // Cascades have no registers for more, and scanned states a barrier for each
-  // warp.
-  if (options.wgmma && stateRoles == 1 && carried.empty())
-    summary.factorWarps = kSummaryFactorWarps;
+  summary.isSummary = true;
+  // Cascades have no registers for more warps.
+  if (!options.wgmma || stateRoles > 1)
+    return summary;
+  summary.factorWarps = kManyFactorWarps;
+  if (canShareChunks())
+    summary.chunkWarps = getenv("CW") ? atoi(getenv("CW")) : kChunkWarps;
   return summary;
+}
+
+/// Whether what updates take needs no sums over channels.
+bool ScanPlan::canShareChunks() const {
+  SmallVector<Value> open;
+  for (const StateForm &state : states)
+    llvm::append_range(open, state.update->getOperands().drop_front());
+  llvm::SmallDenseSet<Value> seen;
+  while (!open.empty()) {
+    Value value = open.pop_back_val();
+    Operation *op = value.getDefiningOp();
+    if (!op || !seen.insert(value).second)
+      continue;
+    if (isa<ReductionOpInterface>(op))
+      return false;
+    llvm::append_range(open, op->getOperands());
+  }
+  return true;
 }
 
 FailureOr<ScanPlan> ScanPlan::create(chunk::ScanOp scan,
@@ -510,6 +531,8 @@ FailureOr<ScanPlan> ScanPlan::create(chunk::ScanOp scan,
     plan.copyWarps = 1;
     plan.factorWarps = 3;
   }
+  if (plan.options.factorWarps > 0)
+    plan.factorWarps = plan.options.factorWarps;
   plan.token = scan.getTokenAxis();
   plan.chunk = static_cast<int64_t>(scan.getSize());
   if (scan.getBoundary() || definition.getPeriod() > 0)

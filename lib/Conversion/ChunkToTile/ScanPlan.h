@@ -28,6 +28,7 @@ struct ScanTileOptions {
   int64_t sharedBytes = 0;
   bool segments = false;
   int64_t factorRegisters = 0; ///< 0: by rule
+  int64_t factorWarps = 0;     ///< 0: by rule
   /// Thread blocks that divide the values of a head; 0: as few as may be.
   int64_t parts = 0;
   /// Whether operands are copied by `tile.copy_bulk`, where they can be.
@@ -158,13 +159,17 @@ public:
   /// Of a state's columns, in one warp: as accumulators and as left operands
   /// they have 96 registers of a lane.
   static constexpr int64_t kMostCols = 128;
-  /// Warps of the first role where it has no readers and no scores: each takes
-  /// few enough registers for twice as many.
-  static constexpr int64_t kSummaryFactorWarps = 8;
+  /// Warps of the first role where each takes few registers.
+  static constexpr int64_t kManyFactorWarps = 8;
+  /// Warps that share a chunk, where they can: the others wait for no more than
+  /// a part of it.
+  static constexpr int64_t kChunkWarps = 4;
 
   static mlir::FailureOr<ScanPlan>
   create(chunk::ScanOp scan, RecurrenceOp definition, ScanTileOptions options);
-  /// The plan of the program that finds out what segments do to states.
+  /// The plan of the program that finds out what segments do to states. Without
+  /// readers and scores it takes few registers, and channels have nothing to do
+  /// with each other.
   ScanPlan getSummary() const;
 
   // Accessors of operations are not const.
@@ -176,8 +181,11 @@ public:
   /// Warps that copy operands: a group, where groups have registers of their
   /// own, else one, since all have as many.
   int64_t copyWarps = 4;
-  /// Of the first role; each does chunks of its own.
-  int64_t factorWarps = 4;
+  /// Of the first role, and how many of them do a chunk together, each some
+  /// channels of it.
+  int64_t factorWarps = 4, chunkWarps = 1;
+  /// Whether the program only finds out what segments do to states.
+  bool isSummary = false;
   /// Those that are matrices.
   llvm::SmallVector<StateForm> states;
   /// The axis whose channels are divided among blocks; null if there is none.
@@ -268,6 +276,7 @@ private:
   Recipe makeRecipe(llvm::SmallVector<mlir::Value> factors,
                     mlir::Operation *before);
 
+  bool canShareChunks() const;
   std::optional<std::string> whyUndivided(mlir::StringAttr axis) const;
   int64_t getMostRows() const;
   mlir::LogicalResult divideValues();

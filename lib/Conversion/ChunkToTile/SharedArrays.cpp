@@ -24,6 +24,10 @@ static constexpr int64_t kAlignment = 1024;
 SharedArrays::SharedArrays(const ScanPlan &plan, OpBuilder entry)
     : plan(plan), entry(entry), loc(plan.scan.getLoc()) {}
 
+/// Rows of so many tokens of float32 have one element after them: lanes that
+/// store along tokens then meet different banks, and those that load few.
+static constexpr int64_t kTokensOfPad = 4;
+
 SharedType SharedArrays::getType(const Recipe &recipe, ArrayForm form,
                                  int64_t stages) const {
   MLIRContext *context = plan.scan.getContext();
@@ -59,7 +63,7 @@ SharedType SharedArrays::getType(const Recipe &recipe, ArrayForm form,
   }
   if (axis && hasTokens)
     return SharedType::get(context, plan.getPadded(axis), plan.chunk, f32, 0,
-                           kPad, stages);
+                           plan.chunk / kTokensOfPad, stages);
   int64_t cols = axis ? plan.getPadded(axis) : hasTokens ? plan.chunk : 1;
   return SharedType::get(context, 1, cols, f32, 0, cols == 1 ? 3 : 0, stages);
 }
@@ -162,12 +166,13 @@ void SharedArrays::allocateRings() {
   bool isBulk = plan.hasBulkCopies();
   phases.landed = makePhases(isBulk ? 1 : plan.copyWarps, !isBulk);
   for (int64_t role = 0; role < plan.getStateRoles(); ++role)
-    phases.ready.push_back(
-        makePhases(role == 0 ? 1 : plan.getStateWarps(role), false));
+    phases.ready.push_back(makePhases(
+        role == 0 ? plan.chunkWarps : plan.getStateWarps(role), false));
   phases.done = makePhases(plan.getAllStateWarps(), false);
   // Numbers that nothing folds, until the right ones are known.
   stages = arith::ConstantIndexOp::create(entry, loc, kMostStages);
-  factorWarps = arith::ConstantIndexOp::create(entry, loc, plan.factorWarps);
+  chunksAtOnce = arith::ConstantIndexOp::create(
+      entry, loc, plan.factorWarps / plan.chunkWarps);
 }
 
 Value SharedArrays::getParity(OpBuilder &builder, Value number) const {
@@ -218,6 +223,12 @@ void SharedArrays::overlayCrossings() {
   }
 }
 
+/// The axis that scores are summed over.
+static StringAttr getScoresAxis(Value scores) {
+  auto op = scores.getDefiningOp<chunk::ScoresOp>();
+  return cast<StringAttr>(op.getAxes()[0]);
+}
+
 /// Whether a value is computed from another.
 static bool isMadeOf(Value value, Value from) {
   if (value == from)
@@ -229,10 +240,19 @@ static bool isMadeOf(Value value, Value from) {
 }
 
 /// A warp of the first role reads an operand's channels, all it needs of
-/// them, before it writes what lies along the same channels. Best over what it
-/// is made of: others may turn out not to be read, and then have no memory.
+/// them, before it writes what lies along the same channels, and it is done with
+/// the axes of scores before it comes to others. Best over what it is made of:
+/// others may turn out not to be read, and then have no memory.
 void SharedArrays::overlayOperands() {
   chunk::ScanOp scan = plan.scan;
+  llvm::SmallDenseSet<StringAttr> first;
+  for (const Crossing *crossing : getCrossings(0))
+    if (crossing->form == ArrayForm::Scores)
+      first.insert(getScoresAxis(crossing->recipe.value));
+  auto isBefore = [&](StringAttr axis, StringAttr other) {
+    return plan.chunkWarps == 1 && first.contains(axis) &&
+           !first.contains(other);
+  };
   llvm::SmallDenseSet<Value> taken;
   for (Crossing &crossing : crossings) {
     if (crossing.form != ArrayForm::Matrix && crossing.form != ArrayForm::Low)
@@ -241,11 +261,13 @@ void SharedArrays::overlayOperands() {
         crossing.recipe.value && plan.getChannels(crossing.recipe.value)
             ? crossing.recipe.value
             : crossing.recipe.decay;
+    StringAttr axis = plan.getChannels(channelsOf);
     Value best;
     for (auto [argument, ring] : llvm::zip(scan.getOperandArguments(), rings)) {
+      StringAttr ringAxis = plan.getChannels(argument);
       if (!ring || !ring.use_empty() || taken.contains(ring) ||
           ring.getType() != crossing.memory.getType() ||
-          plan.getChannels(argument) != plan.getChannels(channelsOf))
+          (ringAxis != axis && !isBefore(ringAxis, axis)))
         continue;
       bool isOwn = isMadeOf(crossing.recipe.value, argument);
       if (!best || isOwn)
@@ -329,6 +351,6 @@ LogicalResult SharedArrays::chooseStages() {
   };
   set(stages, chosen);
   // A warp must not be so far ahead that it takes a phase for an earlier one.
-  set(factorWarps, std::min(plan.factorWarps, chosen));
+  set(chunksAtOnce, std::min(plan.factorWarps / plan.chunkWarps, chosen));
   return success();
 }

@@ -210,7 +210,7 @@ void TokenScan::onlyIf(Value condition, llvm::function_ref<void()> body) {
 /// whose phases this warp waits for one after the other.
 void TokenScan::wait(Value number) {
   Value round =
-      arith::DivUIOp::create(builder, loc, number, shared.getFactorWarps());
+      arith::DivUIOp::create(builder, loc, number, shared.getChunksAtOnce());
   Value parity = arith::RemUIOp::create(builder, loc, round, index(2));
   tile::PhaseWaitOp::create(builder, loc, phases, self, parity);
 }
@@ -304,7 +304,7 @@ void TokenScan::scan(OpBuilder &at, const Chunk &chunk) {
   store(before, memory, index(CarriedForm::kRowBefore), index(0));
   store(apply(before, totals.pop_back_val()), carry, index(0), index(0));
   Value next = arith::RemUIOp::create(builder, loc, add(self, index(1)),
-                                      shared.getFactorWarps());
+                                      shared.getChunksAtOnce());
   tile::PhaseArriveOp::create(builder, loc, phases, next);
   before = load(memory, index(CarriedForm::kRowBefore), index(0), type);
   Value later = apply(before, join(totals));
@@ -331,7 +331,7 @@ void TokenScan::scan(OpBuilder &at, const Chunk &chunk) {
 void TokenScan::end(OpBuilder &at, Value chunks, Value final) {
   builder.restoreInsertionPoint(at.saveInsertionPoint());
   Value last =
-      arith::RemUIOp::create(builder, loc, chunks, shared.getFactorWarps());
+      arith::RemUIOp::create(builder, loc, chunks, shared.getChunksAtOnce());
   Value isLast =
       arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, self, last);
   onlyIf(isLast, [&] {
