@@ -305,6 +305,13 @@ static TileOpCost getAccessCost(AccessOp op, RegType type,
 static TileOpCost getCost(LoadOp op, const GPUModel &model) {
   TileOpCost cost = getAccessCost(op, op.getType(), model);
   cost.latency = cost.argument ? model.globalLatency : model.sharedLatency;
+  // What all tokens have in common stays in the multiprocessor's cache.
+  auto argument = dyn_cast<BlockArgument>(op.getMemory());
+  auto program = op->getParentOfType<ProgramOp>();
+  if (argument && program &&
+      program.getArgumentKind(argument.getArgNumber()) ==
+          ArgumentKind::Constant)
+    cost.latency = model.cachedLatency;
   return cost;
 }
 

@@ -18,6 +18,7 @@
 #include "llvm/ADT/StringExtras.h"
 
 #include <cmath>
+#include <cstring>
 
 using namespace larc;
 using namespace larc::driver;
@@ -36,7 +37,7 @@ struct Row {
 
 /// One file's comparison, or that of random inputs.
 struct CheckReport {
-  std::string spec, file, dims;
+  std::string spec, file, dims, caseText;
   /// None where they were not found out.
   std::optional<Form> form;
   std::optional<DType> dtype;
@@ -95,6 +96,36 @@ static llvm::Error compareAll(const Options &options, const TensorMap &results,
                               comparison->pass, *numNonFinite});
   }
   return llvm::Error::success();
+}
+
+/// Whether two computations gave the same bits.
+static llvm::Error compareBits(const TensorMap &once, const TensorMap &again) {
+  for (const auto &[name, tensor] : once) {
+    const Tensor &other = again.at(name);
+    if (std::memcmp(tensor.getRawData(), other.getRawData(),
+                    size_t(tensor.getByteSize())) != 0)
+      return makeFault("two computations of " + quoteName(name) + " differ");
+  }
+  return llvm::Error::success();
+}
+
+/// Computes what is compared.
+static llvm::Expected<TensorMap>
+computeResults(Session &session, const SpecChoice &spec, Problem &problem,
+               Form form, bool gradients, llvm::StringRef title) {
+  llvm::Expected<TensorMap> results =
+      session.compute(spec, problem, form, gradients, title);
+  if (!results)
+    return results.takeError();
+  if (!session.getOptions().twice)
+    return std::move(*results);
+  llvm::Expected<TensorMap> again =
+      session.compute(spec, problem, form, gradients, title);
+  if (!again)
+    return again.takeError();
+  if (llvm::Error error = compareBits(*results, *again))
+    return std::move(error);
+  return std::move(*results);
 }
 
 //===----------------------------------------------------------------------===//
@@ -201,7 +232,7 @@ static llvm::Error recomputeExpected(Session &session, const SpecChoice &spec,
   return llvm::Error::success();
 }
 
-static llvm::Error checkFile(Session &session, llvm::StringRef path,
+static llvm::Error checkFile(Session &session, llvm::StringRef path, Form asked,
                              CheckReport &report) {
   const Options &options = session.getOptions();
   llvm::Expected<TensorFile> file = [&] {
@@ -218,8 +249,7 @@ static llvm::Error checkFile(Session &session, llvm::StringRef path,
   if (!expectations)
     return expectations.takeError();
   bool gradients = expectations->gradients;
-  llvm::Expected<Form> form =
-      session.resolveForm(options.forms.front(), gradients);
+  llvm::Expected<Form> form = session.resolveForm(asked, gradients);
   if (!form)
     return form.takeError();
   if (*form != Form::Auto)
@@ -247,8 +277,8 @@ static llvm::Error checkFile(Session &session, llvm::StringRef path,
             session, *spec, *problem, gradients, expectations->expected))
       return error;
   }
-  llvm::Expected<TensorMap> results = session.compute(
-      *spec, *problem, *form, gradients, "checking " + path.str());
+  llvm::Expected<TensorMap> results = computeResults(
+      session, *spec, *problem, *form, gradients, ("checking " + path).str());
   if (!results)
     return results.takeError();
   PhaseTimer::Scope scope(session.getTimer(), "compare");
@@ -260,27 +290,27 @@ static llvm::Error checkFile(Session &session, llvm::StringRef path,
 //===----------------------------------------------------------------------===//
 
 static llvm::Error compareRandom(Session &session, const SpecChoice &spec,
+                                 const RandomCase &given, Form asked,
                                  CheckReport &report) {
   const Options &options = session.getOptions();
   report.spec = spec.name;
+  report.caseText = given.text;
   RandomInputs request;
-  request.dims = getSingleDims(options.dims);
-  request.headCounts.assign(options.headCounts.begin(),
-                            options.headCounts.end());
-  request.seed = options.seed;
+  request.dims = getSingleDims(given.dims);
+  request.headCounts.assign(given.headCounts.begin(), given.headCounts.end());
+  request.seed = given.seed;
   // Packed sequences say what B and T are.
   llvm::SmallVector<llvm::StringRef> required = {"B", "T", "H"};
-  if (options.sequenceLengths) {
+  if (given.sequenceLengths) {
     required = {"H"};
-    request.lengths.assign(options.sequenceLengths->begin(),
-                           options.sequenceLengths->end());
+    request.lengths.assign(given.sequenceLengths->begin(),
+                           given.sequenceLengths->end());
   }
   if (llvm::Error error = session.completeDims(request.dims))
     return error;
   if (llvm::Error error = session.checkDims(spec, request.dims, required))
     return error;
-  llvm::Expected<Form> form =
-      session.resolveForm(options.forms.front(), /*gradients=*/false);
+  llvm::Expected<Form> form = session.resolveForm(asked, /*gradients=*/false);
   if (!form)
     return form.takeError();
   report.dims = formatDims(request.dims);
@@ -309,20 +339,24 @@ static llvm::Error compareRandom(Session &session, const SpecChoice &spec,
     return expected.takeError();
   if (*form == Form::Reference)
     session.noteOnce("--form=reference compares the reference with itself");
-  llvm::Expected<TensorMap> results = session.compute(
-      spec, *problem, *form, /*gradients=*/false, "checking " + spec.name);
+  llvm::Expected<TensorMap> results =
+      computeResults(session, spec, *problem, *form, /*gradients=*/false,
+                     "checking " + spec.name);
   if (!results)
     return results.takeError();
   return compareAll(options, *results, *expected, report);
 }
 
-static llvm::Error checkRandom(Session &session, CheckReport &report) {
+static llvm::Error checkRandom(Session &session, const RandomCase &given,
+                               Form asked, CheckReport &report) {
   llvm::Expected<SpecChoice> spec =
       session.chooseSpec(/*file=*/nullptr, /*path=*/"");
   if (!spec)
     return spec.takeError();
+  llvm::Error error = compareRandom(session, *spec, given, asked, report);
   // Everything but the spec comes from the command line.
-  return blameCommandLine(compareRandom(session, *spec, report));
+  return given.text.empty() ? blameCommandLine(std::move(error))
+                            : std::move(error);
 }
 
 //===----------------------------------------------------------------------===//
@@ -373,40 +407,63 @@ static llvm::json::Value reportToJSON(const CheckReport &report) {
       {"file", textOrNull(report.file)},
       {"pass", report.pass()},
       {"tensors", std::move(tensors)}};
+  if (!report.caseText.empty())
+    object["case"] = toJSONText(report.caseText);
   if (!report.error.empty())
     object["error"] = toJSONText(report.error);
   return object;
 }
 
+/// Checks one thing, and keeps and prints what is found. Fails where it makes
+/// no sense to go on.
+static llvm::Error check(Session &session, bool isOneOfMany,
+                         std::vector<CheckReport> &reports,
+                         llvm::function_ref<llvm::Error(CheckReport &)> work) {
+  CheckReport &report = reports.emplace_back();
+  llvm::Error error = work(report);
+  // What is wrong with the command line is wrong for all of them.
+  if (error && (isUsageFault(error) || !isOneOfMany))
+    return error;
+  if (error) {
+    report.rows.clear();
+    session.report(std::move(error), &report.error);
+  } else if (!session.getOptions().json) {
+    printReport(report);
+  }
+  return llvm::Error::success();
+}
+
 llvm::Expected<int> driver::runCheck(Session &session) {
   const Options &options = session.getOptions();
   std::vector<CheckReport> reports;
-  if (options.data.empty()) {
-    CheckReport &report = reports.emplace_back();
-    if (llvm::Error error = checkRandom(session, report))
-      return std::move(error);
-    if (!options.json)
-      printReport(report);
-  }
-
-  Progress progress("checking files");
-  for (auto [i, path] : llvm::enumerate(options.data)) {
-    progress.update(double(i) / double(options.data.size()));
-    CheckReport &report = reports.emplace_back();
-    report.file = path;
-    llvm::Error error = checkFile(session, path, report);
-    progress.clear();
-    // What is wrong with the command line is wrong for all files.
-    if (error && isUsageFault(error))
-      return std::move(error);
-    if (error) {
-      // The other files can be checked all the same.
-      report.rows.clear();
-      session.report(addFile(std::move(error), path), &report.error);
-      continue;
-    }
-    if (!options.json)
-      printReport(report);
+  size_t count = options.forms.size() *
+                 std::max(options.cases.size(), options.data.size());
+  Progress progress("checking");
+  auto checkOne = [&](bool isOneOfMany,
+                      llvm::function_ref<llvm::Error(CheckReport &)> work) {
+    progress.update(double(reports.size()) / double(count));
+    return check(session, isOneOfMany, reports, [&](CheckReport &report) {
+      llvm::Error error = work(report);
+      progress.clear();
+      return error;
+    });
+  };
+  for (Form form : options.forms) {
+    for (const RandomCase &given : options.cases)
+      if (llvm::Error error =
+              checkOne(!given.text.empty(), [&](CheckReport &report) {
+                return checkRandom(session, given, form, report);
+              }))
+        return std::move(error);
+    for (const std::string &path : options.data)
+      if (llvm::Error error = checkOne(true, [&](CheckReport &report) {
+            report.file = path;
+            llvm::Error error = checkFile(session, path, form, report);
+            return error && !isUsageFault(error)
+                       ? addFile(std::move(error), path)
+                       : std::move(error);
+          }))
+        return std::move(error);
   }
 
   size_t numFailed = llvm::count_if(
@@ -418,7 +475,7 @@ llvm::Expected<int> driver::runCheck(Session &session) {
     printJSONList(std::move(array));
   } else if (reports.size() > 1) {
     llvm::outs() << reports.size() - numFailed << " of " << reports.size()
-                 << " files pass\n";
+                 << (options.data.empty() ? " cases pass\n" : " files pass\n");
   }
   return numFailed == 0 ? 0 : 1;
 }

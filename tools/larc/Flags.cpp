@@ -84,6 +84,11 @@ Text seqlens("seqlens",
 Text heads("heads", cl::desc("head counts of random operands that share heads"),
            cl::value_desc("OPERAND:N,..."), cl::sub(checkCommand),
            cl::cat(tensorCategory));
+Text cases("cases",
+           cl::desc("a file with a check of random inputs in each line: "
+                    "--dims, --seqlens, --heads and --seed as here"),
+           cl::value_desc("FILE"), cl::sub(checkCommand),
+           cl::cat(tensorCategory));
 Text plot("plot",
           cl::desc("draw the time against T, one line for each form; needs a "
                    "range of T"),
@@ -101,7 +106,7 @@ Flag grad("grad", cl::desc("compute gradients too"), cl::sub(runCommand),
           cl::cat(formCategory));
 Text form("form",
           cl::desc("auto (default), reference, recurrent or chunk; 'larc "
-                   "bench' takes a list, or all"),
+                   "check' and 'larc bench' take a list, the latter also all"),
           cl::value_desc("FORM"), cl::sub(computing), cl::cat(formCategory));
 Text chunkSize("chunk-size",
                cl::desc("the most tokens of a chunk, at most 256 (default: the "
@@ -162,6 +167,9 @@ Flag peers("peers",
            cl::sub(benchCommand), cl::cat(comparisonCategory));
 Flag noGrad("no-grad", cl::desc("leave the gradients out"),
             cl::sub(checkCommand), cl::cat(comparisonCategory));
+Flag twice("twice",
+           cl::desc("compute everything twice: the same bits must come out"),
+           cl::sub(checkCommand), cl::cat(comparisonCategory));
 Text tolerance("tolerance",
                cl::desc("limit of the relative error; gradients have three "
                         "times as much (default: by form and type)"),

@@ -29,10 +29,10 @@ extern llvm::cl::SubCommand listCommand, runCommand, checkCommand,
 extern llvm::cl::OptionCategory tensorCategory, formCategory,
     comparisonCategory, inspectionCategory;
 extern Text spec, inputs, outputs, checkDims, benchDims, explainDims,
-    compileDims, seed, seqlens, heads, plot, header, output, form, chunkSize,
-    segments, dtype, gateDType, target, stateDType, ptxas, copies, cpu, emit,
-    threads, tolerance, uselessTolerance, format, printIRAfter;
-extern Flag grad, peers, noGrad, listJSON, json, timing;
+    compileDims, seed, seqlens, heads, cases, plot, header, output, form,
+    chunkSize, segments, dtype, gateDType, target, stateDType, ptxas, copies,
+    cpu, emit, threads, tolerance, uselessTolerance, format, printIRAfter;
+extern Flag grad, peers, noGrad, twice, listJSON, json, timing;
 extern TextList data, set;
 
 } // namespace larc::driver::flags

@@ -17,8 +17,11 @@
 #include "larc/Target/CPU/CompiledRecurrence.h"
 
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/Config/llvm-config.h"
+#include "llvm/Support/LineIterator.h"
+#include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/Threading.h"
 
@@ -84,7 +87,7 @@ static llvm::Error parseForm(llvm::StringRef value, Options &options) {
   llvm::SmallVectorImpl<Form> &forms = options.forms;
   llvm::SmallVector<llvm::StringRef> parts;
   value.split(parts, ',');
-  if (parts.size() > 1 && !isBench)
+  if (parts.size() > 1 && !isBench && options.command != Command::Check)
     return makeUsageFault("option '--form' takes one form here, not " +
                           quoteName(value));
   auto add = [&](Form form) {
@@ -285,11 +288,79 @@ static llvm::Error parseRun(Options &options) {
   return refuse(uselessTolerance, "'larc run' compares nothing");
 }
 
+/// Fills in a case from the values of options, which are empty where they were
+/// not given.
+static llvm::Error parseCase(llvm::StringRef dims, llvm::StringRef seed,
+                             llvm::StringRef seqlens, llvm::StringRef heads,
+                             RandomCase &result) {
+  auto sizes = parseDims(dims, /*allowRanges=*/false);
+  if (!sizes)
+    return sizes.takeError();
+  result.dims = std::move(*sizes);
+  if (!seed.empty() && seed.getAsInteger(10, result.seed))
+    return makeUsageFault("option '--seed' needs an integer from 0 on, not " +
+                          quoteName(seed));
+  if (!seqlens.empty()) {
+    auto lengths = parseLengths(seqlens);
+    if (!lengths)
+      return lengths.takeError();
+    result.sequenceLengths = std::move(*lengths);
+  }
+  if (!heads.empty()) {
+    auto counts = parseHeadCounts(heads);
+    if (!counts)
+      return counts.takeError();
+    result.headCounts = std::move(*counts);
+  }
+  return llvm::Error::success();
+}
+
+/// Reads a case from a line of a file.
+static llvm::Error parseCaseLine(llvm::StringRef line, RandomCase &result) {
+  result.text = line.str();
+  llvm::StringMap<llvm::StringRef> values;
+  llvm::SmallVector<llvm::StringRef> words;
+  llvm::SplitString(line, words);
+  for (llvm::StringRef word : words) {
+    auto [name, value] = word.split('=');
+    if (!llvm::is_contained({"--dims", "--seed", "--seqlens", "--heads"}, name))
+      return makeUsageFault(
+          "a case has no option " + quoteName(name),
+          {"it has '--dims', '--seed', '--seqlens' and '--heads'"});
+    if (value.empty() || !values.try_emplace(name, value).second)
+      return makeUsageFault("a case has each option once, with a value, not " +
+                            quoteName(word));
+  }
+  if (!values.contains("--dims"))
+    return makeUsageFault("a case needs '--dims=NAME=SIZE,...'");
+  return parseCase(values["--dims"], values["--seed"], values["--seqlens"],
+                   values["--heads"], result);
+}
+
+static llvm::Error readCases(Options &options) {
+  auto buffer = llvm::MemoryBuffer::getFile(cases);
+  if (!buffer)
+    return makeFault("cannot read " + quoteName(cases) + ": " +
+                     buffer.getError().message());
+  for (llvm::line_iterator line(**buffer, /*SkipBlanks=*/true, '#');
+       !line.is_at_eof(); ++line)
+    if (llvm::Error error = parseCaseLine(*line, options.cases.emplace_back()))
+      return addFile(std::move(error),
+                     cases + ":" + std::to_string(line.line_number()));
+  if (options.cases.empty())
+    return makeFault(quoteName(cases) + " has no cases");
+  return llvm::Error::success();
+}
+
 static llvm::Error parseCheck(Options &options) {
   options.data.assign(data.begin(), data.end());
   options.noGradients = noGrad;
-  if (!options.data.empty() && !checkDims.empty())
-    return makeUsageFault("'larc check' takes '--data' or '--dims', not both");
+  options.twice = twice;
+  int sources = int(!options.data.empty()) + int(!checkDims.empty()) +
+                int(!cases.empty());
+  if (sources > 1)
+    return makeUsageFault(
+        "'larc check' takes one of '--data', '--dims' and '--cases'");
   if (checkDims.empty())
     for (const cl::Option *option :
          std::initializer_list<const cl::Option *>{&seed, &seqlens, &heads})
@@ -298,31 +369,15 @@ static llvm::Error parseCheck(Options &options) {
         return error;
   if (!options.data.empty())
     return llvm::Error::success();
-  if (checkDims.empty())
-    return makeUsageFault("'larc check' needs either '--data=FILE' or "
-                          "'--dims=NAME=SIZE,...'");
+  if (sources == 0)
+    return makeUsageFault("'larc check' needs '--data=FILE', "
+                          "'--dims=NAME=SIZE,...' or '--cases=FILE'");
   if (options.spec.empty())
     return makeSpecMissingFault();
-  auto dims = parseDims(checkDims, /*allowRanges=*/false);
-  if (!dims)
-    return dims.takeError();
-  options.dims = std::move(*dims);
-  if (!seed.empty() && llvm::StringRef(seed).getAsInteger(10, options.seed))
-    return makeUsageFault("option '--seed' needs an integer from 0 on, not " +
-                          quoteName(seed));
-  if (!seqlens.empty()) {
-    auto lengths = parseLengths(seqlens);
-    if (!lengths)
-      return lengths.takeError();
-    options.sequenceLengths = std::move(*lengths);
-  }
-  if (!heads.empty()) {
-    auto counts = parseHeadCounts(heads);
-    if (!counts)
-      return counts.takeError();
-    options.headCounts = std::move(*counts);
-  }
-  return llvm::Error::success();
+  if (!cases.empty())
+    return readCases(options);
+  return parseCase(checkDims, seed, seqlens, heads,
+                   options.cases.emplace_back());
 }
 
 /// A plot has an axis of T, which is logarithmic.

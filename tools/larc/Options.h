@@ -75,6 +75,16 @@ struct DimValues {
   llvm::SmallVector<int64_t, 1> values;
 };
 
+/// Random inputs to check.
+struct RandomCase {
+  /// As it stands in a file of cases; empty: on the command line.
+  std::string text;
+  std::vector<DimValues> dims;
+  uint64_t seed = 0;
+  std::optional<std::vector<int64_t>> sequenceLengths;
+  std::vector<std::pair<std::string, int64_t>> headCounts;
+};
+
 /// The command line, validated as far as it can be without the spec.
 struct Options {
   Command command = Command::List;
@@ -113,12 +123,10 @@ struct Options {
 
   // check
   std::vector<std::string> data;
-  bool noGradients = false;
-  uint64_t seed = 0;
-  std::optional<std::vector<int64_t>> sequenceLengths;
-  std::vector<std::pair<std::string, int64_t>> headCounts;
+  bool noGradients = false, twice = false;
+  std::vector<RandomCase> cases;
 
-  // check, explain, bench, compile
+  // explain, bench, compile
   std::vector<DimValues> dims;
 
   // explain

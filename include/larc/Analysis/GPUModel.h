@@ -46,8 +46,8 @@ struct GPUModel {
 
   // Latencies, in cycles: until an instruction can use the result.
   double aluLatency = 4.5, specialLatency = 20, sharedLatency = 30,
-         shuffleLatency = 24, globalLatency = 700, mmaLatency = 33,
-         wgmmaLatency = 60;
+         shuffleLatency = 24, globalLatency = 700, cachedLatency = 40,
+         mmaLatency = 33, wgmmaLatency = 60;
   /// The share of the cycles in which an operand is not there yet that the
   /// assembler fills with other instructions.
   double overlap = 0.5;

@@ -16,7 +16,7 @@ using namespace larc;
 
 /// Passes over channels that are under way together, if no decision is to be
 /// taken in them: registers do not suffice for more.
-static constexpr int64_t kPassesAtATime = 2;
+static constexpr int64_t kChannelsAtATime = 32;
 
 using chunk::CumulateOp;
 using chunk::TotalOp;
@@ -158,7 +158,9 @@ RegType FactorRole::getPairType() const {
 /// 16 tokens of a tile.
 Value FactorRole::getBlock(Value tile, int64_t block) {
   tile = expand(tile, true, true);
-  return tile::SliceOp::create(builder, loc, getPairType(), tile,
+  RegType type =
+      getTileType(ScanPlan::kRows, plan.passChannels, getF32(), acc());
+  return tile::SliceOp::create(builder, loc, type, tile,
                                block * ScanPlan::kRows, 0);
 }
 
@@ -202,16 +204,15 @@ void FactorRole::addScores(const ScoresForm &form,
   Value channel = getFirstChannel(getAxis(form));
   SmallVector<Value> readers, writers;
   for (int64_t token = 0; token < plan.chunk; token += ScanPlan::kRows) {
-    auto loadBlock = [&](unsigned operand, LayoutAttr layout, bool transposed) {
-      return load(getRaw(operand), index(token), channel,
-                  getTileType(ScanPlan::kRows, ScanPlan::kRows, getMatrixType(),
-                              layout),
-                  transposed);
-    };
     readers.push_back(
-        loadBlock(*readerOperand, LayoutAttr::getLhs(context), false));
+        load(getRaw(*readerOperand), index(token), channel,
+             getTileType(ScanPlan::kRows, plan.passChannels, getMatrixType(),
+                         LayoutAttr::getLhs(context))));
     writers.push_back(
-        loadBlock(*writerOperand, LayoutAttr::getRhs(context), true));
+        load(getRaw(*writerOperand), index(token), channel,
+             getTileType(plan.passChannels, ScanPlan::kRows, getMatrixType(),
+                         LayoutAttr::getRhs(context)),
+             /*transposed=*/true));
   }
   for (auto [pair, sum] : llvm::zip_equal(blocks, scores))
     sum = tile::MmaOp::create(builder, loc, readers[pair.first],
@@ -501,7 +502,8 @@ void FactorRole::emitAxis(StringAttr axis,
     return next;
   };
   SmallVector<Value> results = forPasses(
-      axis, carried, emitOne, decides ? 1 : kPassesAtATime, [&] { flush(); },
+      axis, carried, emitOne,
+      decides ? 1 : kChannelsAtATime / plan.passChannels, [&] { flush(); },
       inChunk);
   if (decides)
     unsafe = results.pop_back_val();

@@ -105,7 +105,7 @@ Value FactorRole::getRunning(Value decay) {
   Value exponents =
       load(getRaw(*operand), index(0),
            getFirstChannel(plan.getChannels(known.exponent)),
-           getTileType(plan.chunk, ScanPlan::kRows, getMatrixType(),
+           getTileType(plan.chunk, plan.passChannels, getMatrixType(),
                        LayoutAttr::getRhs(context)));
   return known.running = tile::MmaOp::create(builder, loc, ones, exponents,
                                              splat(0, getTileType(true, true)));
@@ -368,7 +368,7 @@ Value FactorRole::addPartial(ReductionOpInterface op, Value partial) {
   CombineKind kind = getCombination(op.getCombiner()).first;
   Value tile = expand(reduceOwn(op, op.getReducedAxes().front()), true, true);
   RegType type = cast<RegType>(partial.getType());
-  for (int64_t col = 0; col < ScanPlan::kRows; col += kPartialCols) {
+  for (int64_t col = 0; col < plan.passChannels; col += kPartialCols) {
     Value part = tile::SliceOp::create(builder, loc, type, tile, 0, col);
     partial =
         map({partial, part}, [&](OpBuilder &inner, ValueRange args) -> Value {
@@ -478,7 +478,7 @@ void FactorRole::clearPadding() {
         crossing->form == ArrayForm::Exact || isCopied(crossing->memory))
       continue;
     StringAttr axis = getChannels(crossing->recipe);
-    if (axis && getPasses(axis) * ScanPlan::kRows < plan.getPadded(axis))
+    if (axis && getPasses(axis) * plan.passChannels < plan.getPadded(axis))
       padded.emplace_back(crossing, axis);
   }
   if (padded.empty())
@@ -496,8 +496,8 @@ void FactorRole::clearPadding() {
           crossing->form == ArrayForm::Float && type.getRows() > 1;
       Value zeros = convert(splat(0, getTileType(true, type.getRows() > 1)),
                             type.getElementType());
-      for (int64_t at = getPasses(axis) * ScanPlan::kRows;
-           at < plan.getPadded(axis); at += ScanPlan::kRows)
+      for (int64_t at = getPasses(axis) * plan.passChannels;
+           at < plan.getPadded(axis); at += plan.passChannels)
         store(zeros, memory, index(channelsFirst ? at : 0),
               index(channelsFirst ? 0 : at), /*transposed=*/channelsFirst);
     }

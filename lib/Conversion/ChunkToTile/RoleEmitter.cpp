@@ -23,7 +23,9 @@ RoleEmitter::RoleEmitter(const ScanPlan &plan, SharedArrays &shared,
                          int64_t barrierId, int64_t warps)
     : plan(plan), shared(shared), arguments(arguments),
       tokensInRows(tokenDimension == Dimension::Rows), barrierId(barrierId),
-      warps(warps), builder(plan.scan.getContext()), loc(plan.scan.getLoc()) {}
+      warps(warps),
+      warpChannels(warps == 1 ? plan.passChannels : ScanPlan::kRows),
+      builder(plan.scan.getContext()), loc(plan.scan.getLoc()) {}
 
 //===----------------------------------------------------------------------===//
 // Numbers and types
@@ -71,7 +73,7 @@ RegType RoleEmitter::getTileType(bool channels, bool tokens) const {
     layout = layout.getSlice(Dimension::Rows);
   if (!rows)
     layout = layout.getSlice(Dimension::Cols);
-  int64_t numChannels = channels ? ScanPlan::kRows : 1;
+  int64_t numChannels = channels ? warpChannels : 1;
   int64_t numTokens = tokens ? plan.chunk : 1;
   return tokensInRows ? getTileType(numTokens, numChannels, getF32(), layout)
                       : getTileType(numChannels, numTokens, getF32(), layout);
@@ -213,7 +215,7 @@ int64_t RoleEmitter::getPasses(StringAttr axis) const {
   if (warps == 1 && plan.getStateRoles() == 1)
     channels = std::min(channels, plan.getSize(axis));
   return static_cast<int64_t>(
-      llvm::divideCeil(channels, ScanPlan::kRows * getWarps(axis)));
+      llvm::divideCeil(channels, warpChannels * getWarps(axis)));
 }
 
 void RoleEmitter::forgetChannels() {
@@ -280,9 +282,9 @@ Value RoleEmitter::getFirstChannel(StringAttr axis) {
   Value number = warps == 1 ? index(0) : warp;
   if (having < warps)
     number = builder.createOrFold<arith::RemUIOp>(loc, warp, index(having));
-  Value first = multiply(number, ScanPlan::kRows);
+  Value first = multiply(number, warpChannels);
   if (pass && getPasses(axis) > 1)
-    first = add(first, multiply(pass, having * ScanPlan::kRows));
+    first = add(first, multiply(pass, having * warpChannels));
   return first;
 }
 

@@ -314,6 +314,7 @@ protected:
   mlir::ValueRange arguments; ///< of the program
   const bool tokensInRows;
   int64_t barrierId, warps;
+  const int64_t warpChannels; ///< of a warp in a pass
   TokenRange tokens;
   mlir::Value pass; ///< null outside loops over passes
   mlir::OpBuilder builder;

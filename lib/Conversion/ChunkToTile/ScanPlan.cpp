@@ -497,7 +497,7 @@ ScanPlan ScanPlan::getSummary() const {
     return summary;
   summary.factorWarps = kManyFactorWarps;
   if (canShareChunks())
-    summary.chunkWarps = getenv("CW") ? atoi(getenv("CW")) : kChunkWarps;
+    summary.chunkWarps = kChunkWarps;
   return summary;
 }
 
@@ -546,6 +546,10 @@ FailureOr<ScanPlan> ScanPlan::create(chunk::ScanOp scan,
   if (failed(plan.collectStates()))
     return failure();
   plan.findRoles();
+  // Where tiles are of 16 tokens, there are registers for more of them, and
+  // what one pass waits for another one fills. Cascades have no registers.
+  if (plan.chunk == kRows && plan.stateRoles == 1)
+    plan.passChannels = 2 * kRows;
   if (failed(plan.checkAxes()) || failed(plan.classify()) ||
       failed(plan.planStates()))
     return failure();

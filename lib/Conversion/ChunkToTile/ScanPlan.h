@@ -163,7 +163,7 @@ public:
   static constexpr int64_t kManyFactorWarps = 8;
   /// Warps that share a chunk, where they can: the others wait for no more than
   /// a part of it.
-  static constexpr int64_t kChunkWarps = 4;
+  static constexpr int64_t kChunkWarps = 2;
 
   static mlir::FailureOr<ScanPlan>
   create(chunk::ScanOp scan, RecurrenceOp definition, ScanTileOptions options);
@@ -184,6 +184,8 @@ public:
   /// Of the first role, and how many of them do a chunk together, each some
   /// channels of it.
   int64_t factorWarps = 4, chunkWarps = 1;
+  /// Channels that one of those takes at a time.
+  int64_t passChannels = kRows;
   /// Whether the program only finds out what segments do to states.
   bool isSummary = false;
   /// Those that are matrices.

@@ -240,9 +240,9 @@ static bool isMadeOf(Value value, Value from) {
 }
 
 /// A warp of the first role reads an operand's channels, all it needs of
-/// them, before it writes what lies along the same channels, and it is done with
-/// the axes of scores before it comes to others. Best over what it is made of:
-/// others may turn out not to be read, and then have no memory.
+/// them, before it writes what lies along the same channels, and it is done
+/// with the axes of scores before it comes to others. Best over what it is made
+/// of: others may turn out not to be read, and then have no memory.
 void SharedArrays::overlayOperands() {
   chunk::ScanOp scan = plan.scan;
   llvm::SmallDenseSet<StringAttr> first;

@@ -229,7 +229,7 @@ LogicalResult FormCompiler::makeTiles() {
     chunks.sharedBytes = getSharedBytes(options.computeCapability);
     chunks.segments = choice.segments;
     chunks.factorRegisters = choice.factorRegisters;
-    chunks.bulkCopies = choice.bulkCopies; if (getenv("FW")) chunks.factorWarps = atoi(getenv("FW")), chunks.factorRegisters = atoi(getenv("FR"));
+    chunks.bulkCopies = choice.bulkCopies;
     buildChunkTiles(pm, makeTileOptions(options), chunks);
     result.leastSegmentTokens = choice.segments ? leastTokensOfSegments : 0;
   } else {

@@ -32,7 +32,9 @@ protected:
   tile::ProgramOp parse(const std::string &body, int64_t warps = 4) {
     std::string text =
         "tile.program @p(%x: !tile.global<?x64xbf16> {tile.argument = "
-        "#tile.argument<operand>, tile.box_rows = 32}, %s: "
+        "#tile.argument<operand>, tile.box_rows = 32}, %u: "
+        "!tile.global<1x64xbf16> {tile.argument = #tile.argument<constant>}, "
+        "%s: "
         "!tile.global<64x64xf32> {tile.argument = #tile.argument<initial>}) "
         "warps " +
         std::to_string(warps) + R"( {
@@ -269,6 +271,21 @@ TEST_F(TileCostTest, StartsLoadsBeforeItWaits) {
   double apart =
       measureToken(load("a") + "tile.barrier\n" + load("b")).roles[0].cycles;
   EXPECT_GT(apart - one, model.globalLatency / 4);
+}
+
+TEST_F(TileCostTest, HasConstantsInTheCache) {
+  auto measure = [&](const std::string &memory, const std::string &type) {
+    return measureToken("%a = tile.load " + memory + ", %c0] : !tile.global<" +
+                        type +
+                        "x64xbf16> -> !tile.reg<1x64xbf16, cols acc>\n"
+                        "%f = tile.convert %a : !tile.reg<1x64xbf16, cols acc> "
+                        "-> !tile.reg<1x64xf32, cols acc>\n")
+        .roles[0]
+        .cycles;
+  };
+  double waits = measure("%x[%i", "?"), has = measure("%u[%c0", "1");
+  EXPECT_LT(has, waits);
+  EXPECT_GE(has, model.cachedLatency / 2);
 }
 
 TEST_F(TileCostTest, CountsCopies) {
