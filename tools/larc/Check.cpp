@@ -354,9 +354,9 @@ static llvm::Error checkRandom(Session &session, const RandomCase &given,
   if (!spec)
     return spec.takeError();
   llvm::Error error = compareRandom(session, *spec, given, asked, report);
-  // Everything but the spec comes from the command line.
+  // Everything but the spec comes from the command line, or the case.
   return given.text.empty() ? blameCommandLine(std::move(error))
-                            : std::move(error);
+                            : addFile(std::move(error), given.place);
 }
 
 //===----------------------------------------------------------------------===//

@@ -343,10 +343,12 @@ static llvm::Error readCases(Options &options) {
     return makeFault("cannot read " + quoteName(cases) + ": " +
                      buffer.getError().message());
   for (llvm::line_iterator line(**buffer, /*SkipBlanks=*/true, '#');
-       !line.is_at_eof(); ++line)
-    if (llvm::Error error = parseCaseLine(*line, options.cases.emplace_back()))
-      return addFile(std::move(error),
-                     cases + ":" + std::to_string(line.line_number()));
+       !line.is_at_eof(); ++line) {
+    RandomCase &added = options.cases.emplace_back();
+    added.place = cases + ":" + std::to_string(line.line_number());
+    if (llvm::Error error = parseCaseLine(*line, added))
+      return addFile(std::move(error), added.place);
+  }
   if (options.cases.empty())
     return makeFault(quoteName(cases) + " has no cases");
   return llvm::Error::success();

@@ -77,8 +77,8 @@ struct DimValues {
 
 /// Random inputs to check.
 struct RandomCase {
-  /// As it stands in a file of cases; empty: on the command line.
-  std::string text;
+  /// As it stands in a file of cases, and where; empty: on the command line.
+  std::string text, place;
   std::vector<DimValues> dims;
   uint64_t seed = 0;
   std::optional<std::vector<int64_t>> sequenceLengths;

@@ -73,8 +73,8 @@ chunk.scan @weighted size 16 tokens(token from 0 size 16, source from 0 size 16)
 // The logarithms of a decay are a state's decreases, whose sum is one, too: no
 // scan, and no triangle of ones.
 // CHECK:           scf.for
-// CHECK:             tile.load %{{.+}} : !tile.shared<17x64xf32, pad = 4> -> <1x16xf32, cols acc>
-// CHECK:             tile.load %{{.+}} : !tile.shared<17x64xf32, pad = 4> -> <16x16xf32, acc>
+// CHECK:             tile.load %{{.+}} : !tile.shared<17x64xf32, pad = 4> -> <1x32xf32, cols acc>
+// CHECK:             tile.load %{{.+}} : !tile.shared<17x64xf32, pad = 4> -> <16x32xf32, acc>
 // CHECK-NOT:         tile.scan
 // CHECK:             tile.vote all
 // CHECK:         scf.if

@@ -24,9 +24,13 @@
 // CHECK-NOT:       tile.copy_async %arg0
 // CHECK:       tile.role first 4 warps 8 registers 112
 // CHECK:         %[[SELF:.+]] = tile.warp
-// CHECK:         %[[OWN:.+]] = arith.muli %[[SELF]], %c16
+// Two warps share a chunk.
+// CHECK:         %[[GROUP:.+]] = arith.divui %[[SELF]], %c2
+// CHECK:         %[[NUMBER:.+]] = arith.remui %[[SELF]], %c2
+// CHECK:         %[[OWN:.+]] = arith.muli %[[GROUP]], %c16
 // CHECK:         %[[BEGIN:.+]] = arith.addi %[[FROM]], %[[OWN]]
 // CHECK:         arith.select %{{.+}}, %[[BEGIN]], %[[STOP]]
+// CHECK:         scf.for %{{.+}} = %[[NUMBER]] to
 // CHECK-NOT:     tile.mma_rows
 // CHECK:       tile.role first 12 warps 8
 // CHECK:         %[[HANDS_ON:.+]] = arith.cmpi eq, %[[SEGMENT]], %[[LAST]]

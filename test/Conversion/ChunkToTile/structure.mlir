@@ -63,11 +63,11 @@
 // CHECK:           tile.phase_wait %[[DONE]][%[[STAGE:.+]]] parity %[[BEFORE]]
 // CHECK-NEXT:      tile.phase_wait %[[LANDED]][%[[STAGE]]] parity %[[PARITY]]
 
-// Of 64 channels 16 at a time. The sums of the gates are a product with ones.
-// CHECK:           %[[PASSES:.+]]:2 = scf.for %[[PASS:.+]] = %c0{{.*}} to %c4{{.*}} step %c1{{.*}} iter_args(%[[SUM:.+]] = %{{.+}}, %[[EXACT:.+]] = %false)
+// Of 64 channels 32 at a time, since chunks are short. The sums of the gates are a product with ones.
+// CHECK:           %[[PASSES:.+]]:2 = scf.for %[[PASS:.+]] = %c0{{.*}} to %c2{{.*}} step %c1{{.*}} iter_args(%[[SUM:.+]] = %{{.+}}, %[[EXACT:.+]] = %false)
 // CHECK:             %[[TRIANGLE:.+]] = tile.load %[[ONES]]
 // CHECK:             %[[GATES:.+]] = tile.stage %[[GS]][%[[STAGE]]]
-// CHECK:             %[[CHANNELS:.+]] = tile.load %[[GATES]]{{.+}} -> <16x16xbf16, rhs>
+// CHECK:             %[[CHANNELS:.+]] = tile.load %[[GATES]]{{.+}} -> <16x32xbf16, rhs>
 // CHECK:             %[[RUNNING:.+]] = tile.mma %[[TRIANGLE]], %[[CHANNELS]]
 // CHECK:             %[[BOUNDED:.+]] = tile.map ({{.+}} = %[[RUNNING]])
 // CHECK:               math.absf
@@ -85,7 +85,7 @@
 // CHECK-NEXT:          arith.mulf %{{.+}}, %[[CUT]] : f32
 // CHECK:               arith.negf
 // CHECK-NEXT:          math.exp2
-// CHECK:               %[[PRODUCT:.+]] = tile.mma_rows %{{.+}}, %{{.+}}, %[[SUM]] : <16x16xf32, acc>
+// CHECK:               %[[PRODUCT:.+]] = tile.mma_rows %{{.+}}, %{{.+}}, %[[SUM]] : <16x32xf32, acc>
 // Nothing is written before all has been read.
 // CHECK-NOT:           tile.store
 // CHECK:               tile.sync_warp
@@ -260,9 +260,8 @@ chunk.scan @gated size 16
 // CHECK:             tile.exchange %{{.+}} along rows distance 8 : <16x1xf32
 // CHECK:             scf.for
 // CHECK-NOT:           tile.mma_rows
-// CHECK:               tile.load %{{.+}} -> <16x16xbf16, lhs>
-// CHECK:               tile.load %{{.+}} transposed {{.+}} -> <16x16xbf16, rhs>
-// CHECK:               tile.mma
+// CHECK:               tile.load %{{.+}} -> <16x32xbf16, lhs>
+// CHECK:               tile.load %{{.+}} transposed {{.+}} -> <32x16xbf16, rhs>
 // CHECK:               tile.mma
 // CHECK-NOT:           tile.mma
 // CHECK:               scf.yield
@@ -417,7 +416,7 @@ chunk.scan @stages size 16
 // CHECK:         tile.role first 8 warps 8
 // CHECK-COUNT-4:   tile.mma
 // CHECK-NOT:       tile.mma
-// CHECK:           %[[PRODUCTS:.+]] = tile.load %{{.+}} : !tile.shared<64x16xf32, pad = 8> -> <16x16xf32, acc>
+// CHECK:           %[[PRODUCTS:.+]] = tile.load %{{.+}} : !tile.shared<64x16xf32, pad = 4> -> <16x16xf32, acc>
 // CHECK:           %[[EXACTLY:.+]] = tile.vote any
 // CHECK:           scf.if %[[EXACTLY]]
 // Tokens with themselves, and pairs of blocks of 1, 2, 4 and 8.

@@ -32,7 +32,7 @@ protected:
   tile::ProgramOp parse(const std::string &body, int64_t warps = 4) {
     std::string text =
         "tile.program @p(%x: !tile.global<?x64xbf16> {tile.argument = "
-        "#tile.argument<operand>, tile.box_rows = 32}, %u: "
+        "#tile.argument<operand>, tile.box_rows = 32}, %common: "
         "!tile.global<1x64xbf16> {tile.argument = #tile.argument<constant>}, "
         "%s: "
         "!tile.global<64x64xf32> {tile.argument = #tile.argument<initial>}) "
@@ -283,7 +283,7 @@ TEST_F(TileCostTest, HasConstantsInTheCache) {
         .roles[0]
         .cycles;
   };
-  double waits = measure("%x[%i", "?"), has = measure("%u[%c0", "1");
+  double waits = measure("%x[%i", "?"), has = measure("%common[%c0", "1");
   EXPECT_LT(has, waits);
   EXPECT_GE(has, model.cachedLatency / 2);
 }
