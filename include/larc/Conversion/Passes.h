@@ -70,8 +70,6 @@ struct ChunkTileOptions {
   bool segments = false;
   /// Of a lane of the warps that prepare; 0: as many as they usually need.
   int64_t factorRegisters = 0;
-  /// The warps that prepare, 4 or 8; 0: as few as suffice.
-  int64_t factorWarps = 0;
   /// Thread blocks that divide the values of a head; 0: as few as have room.
   int64_t parts = 0;
   /// Whether Hopper's copy unit brings operands by tensor maps, where it can,

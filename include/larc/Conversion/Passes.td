@@ -320,8 +320,6 @@ def ConvertChunkToTile : Pass<"convert-chunk-to-tile", "::mlir::ModuleOp"> {
            "bytes of shared memory that a block may have">,
     Option<"factorRegisters", "factor-registers", "int64_t", "0",
            "registers of a lane of the first role; 0: by the number of roles with states">,
-    Option<"factorWarps", "factor-warps", "int64_t", "0",
-           "warps of the first role: 4 or 8; 0: 4, and 8 where it has neither readers nor scores">,
     Option<"copies", "copies", "std::string", "\"async\"",
            "how operands come to shared memory: async (by warps) or bulk (by the copy unit, with tensor maps)">,
     Option<"segments", "segments", "bool", "false",

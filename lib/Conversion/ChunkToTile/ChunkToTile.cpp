@@ -36,13 +36,10 @@ static int64_t getCopyRegisters(const ScanPlan &plan) {
 }
 
 static int64_t getFactorRegisters(const ScanPlan &plan) {
-  bool areMany = plan.factorWarps == ScanPlan::kManyFactorWarps;
-  if (areMany && plan.isSummary)
+  if (plan.factorWarps == ScanPlan::kSummaryFactorWarps)
     return 112;
   if (plan.options.factorRegisters > 0)
     return plan.options.factorRegisters;
-  if (areMany)
-    return 96;
   if (plan.getStateRoles() > 1)
     return 96;
   // What rounding leaves of what the copies give up.
@@ -403,7 +400,6 @@ struct ConvertChunkToTilePass
     options.segments = segments;
     options.parts = parts;
     options.factorRegisters = factorRegisters;
-    options.factorWarps = factorWarps;
     return options;
   }
 
@@ -454,7 +450,6 @@ void larc::buildChunkTiles(OpPassManager &pm, const TileProgramOptions &options,
   converted.segments = chunks.segments;
   converted.parts = chunks.parts;
   converted.factorRegisters = chunks.factorRegisters;
-  converted.factorWarps = chunks.factorWarps;
   converted.copies = chunks.bulkCopies ? "bulk" : "async";
   pm.addPass(createConvertChunkToTile(converted));
 }

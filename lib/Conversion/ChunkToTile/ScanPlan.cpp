@@ -491,11 +491,10 @@ LogicalResult ScanPlan::planStates() {
 
 ScanPlan ScanPlan::getSummary() const {
   ScanPlan summary = *this;
-  summary.isSummary = true;
   // Cascades have no registers for more warps.
   if (!options.wgmma || stateRoles > 1)
     return summary;
-  summary.factorWarps = kManyFactorWarps;
+  summary.factorWarps = kSummaryFactorWarps;
   if (canShareChunks())
     summary.chunkWarps = kChunkWarps;
   return summary;
@@ -531,8 +530,6 @@ FailureOr<ScanPlan> ScanPlan::create(chunk::ScanOp scan,
     plan.copyWarps = 1;
     plan.factorWarps = 3;
   }
-  if (plan.options.factorWarps > 0)
-    plan.factorWarps = plan.options.factorWarps;
   plan.token = scan.getTokenAxis();
   plan.chunk = static_cast<int64_t>(scan.getSize());
   if (scan.getBoundary() || definition.getPeriod() > 0)

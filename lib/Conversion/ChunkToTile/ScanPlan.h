@@ -28,7 +28,6 @@ struct ScanTileOptions {
   int64_t sharedBytes = 0;
   bool segments = false;
   int64_t factorRegisters = 0; ///< 0: by rule
-  int64_t factorWarps = 0;     ///< 0: by rule
   /// Thread blocks that divide the values of a head; 0: as few as may be.
   int64_t parts = 0;
   /// Whether operands are copied by `tile.copy_bulk`, where they can be.
@@ -159,8 +158,8 @@ public:
   /// Of a state's columns, in one warp: as accumulators and as left operands
   /// they have 96 registers of a lane.
   static constexpr int64_t kMostCols = 128;
-  /// Warps of the first role where each takes few registers.
-  static constexpr int64_t kManyFactorWarps = 8;
+  /// Warps of the first role in a summary.
+  static constexpr int64_t kSummaryFactorWarps = 8;
   /// Warps that share a chunk, where they can: the others wait for no more than
   /// a part of it.
   static constexpr int64_t kChunkWarps = 2;
@@ -186,8 +185,6 @@ public:
   int64_t factorWarps = 4, chunkWarps = 1;
   /// Channels that one of those takes at a time.
   int64_t passChannels = kRows;
-  /// Whether the program only finds out what segments do to states.
-  bool isSummary = false;
   /// Those that are matrices.
   llvm::SmallVector<StateForm> states;
   /// The axis whose channels are divided among blocks; null if there is none.
