@@ -76,13 +76,20 @@ static std::optional<int64_t> getInFirst(Value value, int64_t segments) {
     return segments;
   if (isa_and_nonnull<SegmentOp, WarpOp>(op))
     return 0;
-  if (!isa_and_nonnull<arith::AddIOp, arith::MulIOp>(op))
+  if (!isa_and_nonnull<arith::AddIOp, arith::MulIOp, arith::DivUIOp,
+                       arith::RemUIOp>(op))
     return std::nullopt;
   std::optional<int64_t> lhs = getInFirst(op->getOperand(0), segments);
   std::optional<int64_t> rhs = getInFirst(op->getOperand(1), segments);
   if (!lhs || !rhs)
     return std::nullopt;
-  return isa<arith::AddIOp>(op) ? *lhs + *rhs : *lhs * *rhs;
+  if (isa<arith::AddIOp>(op))
+    return *lhs + *rhs;
+  if (isa<arith::MulIOp>(op))
+    return *lhs * *rhs;
+  if (*rhs <= 0)
+    return std::nullopt;
+  return isa<arith::DivUIOp>(op) ? *lhs / *rhs : *lhs % *rhs;
 }
 
 /// The branch that is taken with so many segments; null where that is open.
@@ -126,6 +133,11 @@ static std::optional<double> getShareOfWarps(Value value, int64_t warps) {
     return std::nullopt;
   switch (compare.getPredicate()) {
   case arith::CmpIPredicate::eq:
+    // Of those that have something together, one.
+    if (auto number = compare.getLhs().getDefiningOp<arith::RemUIOp>())
+      if (std::optional<int64_t> count = getConstant(number.getRhs());
+          count && *count > 0)
+        return 1.0 / double(std::min(*count, warps));
     return 1.0 / double(warps);
   case arith::CmpIPredicate::ult:
   case arith::CmpIPredicate::slt:

@@ -344,9 +344,12 @@ static llvm::Error readCases(Options &options) {
                      buffer.getError().message());
   for (llvm::line_iterator line(**buffer, /*SkipBlanks=*/true, '#');
        !line.is_at_eof(); ++line) {
+    llvm::StringRef text = line->split('#').first.trim();
+    if (text.empty())
+      continue;
     RandomCase &added = options.cases.emplace_back();
     added.place = cases + ":" + std::to_string(line.line_number());
-    if (llvm::Error error = parseCaseLine(*line, added))
+    if (llvm::Error error = parseCaseLine(text, added))
       return addFile(std::move(error), added.place);
   }
   if (options.cases.empty())
@@ -366,8 +369,10 @@ static llvm::Error parseCheck(Options &options) {
   if (checkDims.empty())
     for (const cl::Option *option :
          std::initializer_list<const cl::Option *>{&seed, &seqlens, &heads})
-      if (llvm::Error error =
-              refuse(*option, "it is about random inputs, which need '--dims'"))
+      if (llvm::Error error = refuse(
+              *option, cases.empty() ? "it is about random inputs, which need "
+                                       "'--dims'"
+                                     : "the lines of '--cases' have it"))
         return error;
   if (!options.data.empty())
     return llvm::Error::success();

@@ -14,8 +14,8 @@
 using namespace mlir;
 using namespace larc;
 
-/// Passes over channels that are under way together, if no decision is to be
-/// taken in them: registers do not suffice for more.
+/// Channels whose passes are under way together, if no decision is to be taken
+/// in them: registers do not suffice for more.
 static constexpr int64_t kChannelsAtATime = 32;
 
 using chunk::CumulateOp;
@@ -28,20 +28,6 @@ using tile::RegType;
 // What lies along an axis
 //===----------------------------------------------------------------------===//
 
-/// Calls `visit` for `value` and what it is computed from, until it returns
-/// false.
-static void walkValues(Value value, llvm::function_ref<bool(Value)> visit) {
-  llvm::SmallDenseSet<Value> seen;
-  SmallVector<Value> open = {value};
-  while (!open.empty()) {
-    Value next = open.pop_back_val();
-    if (!next || !seen.insert(next).second || !visit(next))
-      continue;
-    if (Operation *op = next.getDefiningOp())
-      llvm::append_range(open, op->getOperands());
-  }
-}
-
 void FactorRole::forEachRecipe(
     StringAttr axis, llvm::function_ref<void(const Recipe &)> visit) const {
   for (const Matrix &matrix : matrices)
@@ -52,22 +38,17 @@ void FactorRole::forEachRecipe(
         getChannels(crossing->recipe) == axis)
       visit(crossing->recipe);
   for (const ScoresForm *form : early) {
-    if (getAxis(*form) != axis)
+    if (form->getAxis() != axis)
       continue;
     visit(form->reader);
     visit(form->writer);
   }
 }
 
-StringAttr FactorRole::getAxis(const ScoresForm &form) {
-  chunk::ScoresOp op = form.op;
-  return cast<StringAttr>(op.getAxes()[0]);
-}
-
 SmallVector<StringAttr> FactorRole::getAxes() const {
   llvm::SmallSetVector<StringAttr, 4> axes;
   for (const ScoresForm *form : early)
-    axes.insert(getAxis(*form));
+    axes.insert(form->getAxis());
   for (const Matrix &matrix : matrices)
     axes.insert(getChannels(matrix.recipe));
   for (const Crossing *crossing : shared.getCrossings(0))
@@ -201,7 +182,7 @@ void FactorRole::addScores(const ScoresForm &form,
   }
   // The matrix unit takes them as they came.
   MLIRContext *context = builder.getContext();
-  Value channel = getFirstChannel(getAxis(form));
+  Value channel = getFirstChannel(form.getAxis());
   SmallVector<Value> readers, writers;
   for (int64_t token = 0; token < plan.chunk; token += ScanPlan::kRows) {
     readers.push_back(
@@ -253,7 +234,7 @@ void FactorRole::emitExactly(Value decay, StringAttr axis,
               body) {
         MutableArrayRef<Value> rest = scores;
         for (const ScoresForm *form : early) {
-          if (getAxis(*form) != axis)
+          if (form->getAxis() != axis)
             continue;
           if (form->decay == decay)
             body(*form, rest.take_front(blocks.size()));
@@ -422,7 +403,7 @@ SmallVector<Value> FactorRole::emitPass(StringAttr axis, ValueRange carried) {
   MutableArrayRef<Value> rest = scores;
   size_t count = getBlockPairs().size();
   for (const ScoresForm *form : early) {
-    if (getAxis(*form) != axis)
+    if (form->getAxis() != axis)
       continue;
     if (!exact || !form->decay)
       addScores(*form, rest.take_front(count));
@@ -477,7 +458,7 @@ void FactorRole::emitAxis(StringAttr axis,
   size_t count = getBlockPairs().size();
   SmallVector<const ScoresForm *> forms;
   for (const ScoresForm *form : early)
-    if (getAxis(*form) == axis)
+    if (form->getAxis() == axis)
       forms.push_back(form);
   size_t numScores = forms.size() * count;
   SmallVector<Value> carried(numScores, splat(0, getPairType()));

@@ -92,7 +92,6 @@ private:
   void scanChunk(mlir::Value number);
 
   // Passes over channels.
-  static mlir::StringAttr getAxis(const ScoresForm &form);
   llvm::SmallVector<mlir::StringAttr> getAxes() const;
   /// Calls `visit` for all that is computed along an axis, or along none.
   void forEachRecipe(mlir::StringAttr axis,

@@ -489,10 +489,23 @@ LogicalResult ScanPlan::planStates() {
   return checkSizes();
 }
 
+void larc::walkValues(Value value, llvm::function_ref<bool(Value)> visit) {
+  llvm::SmallDenseSet<Value> seen;
+  SmallVector<Value> open = {value};
+  while (!open.empty()) {
+    Value next = open.pop_back_val();
+    if (!next || !seen.insert(next).second || !visit(next))
+      continue;
+    if (Operation *op = next.getDefiningOp())
+      llvm::append_range(open, op->getOperands());
+  }
+}
+
 ScanPlan ScanPlan::getSummary() const {
   ScanPlan summary = *this;
-  // Cascades have no registers for more warps.
-  if (!options.wgmma || stateRoles > 1)
+  // Cascades have no registers for more warps, nor may others, where registers
+  // are divided by request.
+  if (!options.wgmma || stateRoles > 1 || options.factorRegisters > 0)
     return summary;
   summary.factorWarps = kSummaryFactorWarps;
   if (canShareChunks())
@@ -502,20 +515,14 @@ ScanPlan ScanPlan::getSummary() const {
 
 /// Whether what updates take needs no sums over channels.
 bool ScanPlan::canShareChunks() const {
-  SmallVector<Value> open;
+  bool sums = false;
   for (const StateForm &state : states)
-    llvm::append_range(open, state.update->getOperands().drop_front());
-  llvm::SmallDenseSet<Value> seen;
-  while (!open.empty()) {
-    Value value = open.pop_back_val();
-    Operation *op = value.getDefiningOp();
-    if (!op || !seen.insert(value).second)
-      continue;
-    if (isa<ReductionOpInterface>(op))
-      return false;
-    llvm::append_range(open, op->getOperands());
-  }
-  return true;
+    for (Value taken : state.update->getOperands().drop_front())
+      walkValues(taken, [&](Value value) {
+        sums |= value.getDefiningOp<ReductionOpInterface>() != nullptr;
+        return !sums;
+      });
+  return !sums;
 }
 
 FailureOr<ScanPlan> ScanPlan::create(chunk::ScanOp scan,

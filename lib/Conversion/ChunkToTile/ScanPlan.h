@@ -68,6 +68,10 @@ Recipe asScale(mlir::Value factor);
 /// `value` as a product: what `larc.mul` multiplies.
 llvm::SmallVector<mlir::Value> getFactors(mlir::Value value);
 
+/// Calls `visit` for `value` and what it is computed from, until it returns
+/// false.
+void walkValues(mlir::Value value, llvm::function_ref<bool(mlir::Value)> visit);
+
 /// Whether a loop over tokens is a scan by an associative operation.
 bool isScan(chunk::TokensOp op);
 
@@ -77,6 +81,10 @@ bool take(llvm::SmallVectorImpl<mlir::Value> &factors, mlir::Value value);
 /// How the scores of tokens against tokens are computed.
 struct ScoresForm {
   mutable chunk::ScoresOp op;
+  /// The axis that is summed over.
+  mlir::StringAttr getAxis() const {
+    return mlir::cast<mlir::StringAttr>(op.getAxes()[0]);
+  }
   Recipe reader, writer;
   /// Factors without a summed axis.
   llvm::SmallVector<mlir::Value> readerFactors, writerFactors;

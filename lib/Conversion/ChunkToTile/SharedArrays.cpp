@@ -223,20 +223,14 @@ void SharedArrays::overlayCrossings() {
   }
 }
 
-/// The axis that scores are summed over.
-static StringAttr getScoresAxis(Value scores) {
-  auto op = scores.getDefiningOp<chunk::ScoresOp>();
-  return cast<StringAttr>(op.getAxes()[0]);
-}
-
 /// Whether a value is computed from another.
 static bool isMadeOf(Value value, Value from) {
-  if (value == from)
-    return true;
-  Operation *op = value ? value.getDefiningOp() : nullptr;
-  return op && llvm::any_of(op->getOperands(), [&](Value operand) {
-           return isMadeOf(operand, from);
-         });
+  bool isFound = false;
+  walkValues(value, [&](Value part) {
+    isFound |= part == from;
+    return !isFound;
+  });
+  return isFound;
 }
 
 /// A warp of the first role reads an operand's channels, all it needs of
@@ -248,10 +242,16 @@ void SharedArrays::overlayOperands() {
   llvm::SmallDenseSet<StringAttr> first;
   for (const Crossing *crossing : getCrossings(0))
     if (crossing->form == ArrayForm::Scores)
-      first.insert(getScoresAxis(crossing->recipe.value));
+      first.insert(
+          plan.scores.at(crossing->recipe.value.getDefiningOp()).getAxis());
+  // Copies bring zeros to channels that do not exist on the operand's own axis
+  // alone.
   auto isBefore = [&](StringAttr axis, StringAttr other) {
     return plan.chunkWarps == 1 && first.contains(axis) &&
-           !first.contains(other);
+           !first.contains(other) &&
+           static_cast<int64_t>(
+               llvm::alignTo(plan.getSize(other), plan.passChannels)) >=
+               plan.getPadded(other);
   };
   llvm::SmallDenseSet<Value> taken;
   for (Crossing &crossing : crossings) {

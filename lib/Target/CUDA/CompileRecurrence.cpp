@@ -438,6 +438,8 @@ static LogicalResult compileBest(RecurrenceOp recurrence,
                                  bool bulkCopies, bool quiet,
                                  CompileStep work) {
   SmallVector<FormChoice> choices = listChoices(form, bulkCopies, options);
+  if (choices.empty() && quiet)
+    return failure();
   if (choices.empty())
     return recurrence.emitError()
            << "cannot have chunks of " << options.chunkSize

@@ -240,6 +240,25 @@ TEST_F(TileCostTest, CountsBranchesOfOneWarpOnce) {
       map(product) + "}\n");
   // The comparison of four warps, and the work of one.
   EXPECT_EQ(cost.roles[0].work.instructions, 4 + 32);
+  // Of two pairs, one warp each.
+  TileProgramCost pairs = measureToken(
+      "%w = tile.warp\n %two = arith.constant 2 : index\n %in = arith.remui "
+      "%w, %two : index\n %is = arith.cmpi eq, %in, %c0 : index\n scf.if %is "
+      "{\n" +
+      map(product) + "}\n");
+  EXPECT_GE(pairs.roles[0].work.instructions, 4 + 2 * 32);
+}
+
+TEST_F(TileCostTest, CountsLoopsThatWarpsShare) {
+  // Each of two warps does every other of eight turns.
+  TileProgramCost whole = measureToken("scf.for %j = %c0 to %c8 step %c1 {\n" +
+                                       map(product) + "}\n");
+  TileProgramCost shared = measureToken(
+      "%w = tile.warp\n %two = arith.constant 2 : index\n %in = arith.remui "
+      "%w, %two : index\n scf.for %j = %in to %c8 step %two {\n" +
+      map(product) + "}\n");
+  EXPECT_LT(shared.roles[0].cycles, whole.roles[0].cycles * 3 / 4);
+  EXPECT_GT(shared.roles[0].cycles, whole.roles[0].cycles * 3 / 8);
 }
 
 TEST_F(TileCostTest, CountsMemoryOnce) {
