@@ -249,7 +249,7 @@ def ConvertChunkToTile : Pass<"convert-chunk-to-tile", "::mlir::ModuleOp"> {
     - four (one, without `wgmma`) copy operands to shared memory, some chunks ahead; with `copies=bulk` one of the four has the
       copy unit do that, where rows of all operands with channels are multiples of 16 bytes;
     - those of the first role compute what does not depend on any state (products of decays, scaled keys and readers,
-      scores). Each has chunks of its own and does them by itself, 16 channels at a time; tokens lie along rows of
+      scores). Each has chunks of its own and does them by itself, 16 channels at a time, or 32 of chunks of 16 tokens; tokens lie along rows of
       register tiles;
     - those of the second hold the states in their registers, read them, mix, and update them. Tokens lie along columns,
       and channels, divided among the warps, along rows. A state that is read by what depends on another has a role of
@@ -264,13 +264,13 @@ def ConvertChunkToTile : Pass<"convert-chunk-to-tile", "::mlir::ModuleOp"> {
     first role reads, where there are such.
 
     Products over decays that are exponentials are made of sums where these are bounded; else of the factors themselves,
-    which go from blocks of 1, 2, 4, ... tokens to blocks twice as long. A warp votes on that for each 16 channels of a chunk.
+    which go from blocks of 1, 2, 4, ... tokens to blocks twice as long. A warp votes on that for the channels that it takes at a time.
 
     A block has room for 128 rows of a state (values: what no read sums), and for 64 where more than 128 columns are summed, which
     two times four warps then divide. If there are more, `parts` blocks divide them, and each does all that lies along other axes for itself.
     That takes states and outputs all of which have those values, and nothing that sums over them.
 
-    With `segments`, a second program `@NAME_segments` computes what each segment of a sequence does to a state of
+    With `segments`, a second program `@NAME_segments`, whose first role has eight warps, two to a chunk, where registers are not divided by request, computes what each segment of a sequence does to a state of
     zeros, a third `@NAME_compose` makes of these the states at the starts of segments, and `@NAME` does a segment.
 
     What does not have this form is an error: states that are read otherwise than by a contraction over one axis, transitions that

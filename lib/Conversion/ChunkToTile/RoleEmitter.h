@@ -146,10 +146,11 @@ mlir::Value differInHalf(mlir::OpBuilder &builder, mlir::Location loc,
                          mlir::Value bits, int64_t level);
 
 /// Emits what the warps of one role do. Tokens lie along one dimension of
-/// register tiles; along the other a warp has `ScanPlan::kRows` channels. Where
-/// an axis has fewer channels than that makes, warps compute the same; where it
-/// has more, warps pass over it several times. A role whose warps work each by
-/// itself is written as one of a single warp.
+/// register tiles; along the other a warp has `ScanPlan::kRows` channels, or
+/// `passChannels` where it works by itself. Where an axis has fewer channels
+/// than that makes, warps compute the same; where it has more, warps pass over
+/// it several times. A role whose warps work each by itself is written as one
+/// of a single warp.
 class RoleEmitter {
 public:
   RoleEmitter(const ScanPlan &plan, SharedArrays &shared,

@@ -314,6 +314,24 @@ TEST_F(ChunkToTileTest, Segments) {
   check(load("gsa"), {{"K", 64}, {"V", 128}, {"M", 64}}, given);
 }
 
+/// Channels of one pass and of several, that fill it or not, of chunks that two
+/// warps share.
+TEST_F(ChunkToTileTest, SegmentsOfSizes) {
+  for (int64_t chunk : {16, 32})
+    for (auto [k, v] : {std::pair(16, 24), {32, 64}, {100, 48}}) {
+      SCOPED_TRACE(std::to_string(chunk) + " " + std::to_string(k));
+      Case given;
+      given.chunk = chunk;
+      given.segments = 2;
+      given.tokens = 150;
+      check(load("gla"), {{"K", k}, {"V", v}}, given);
+      check(load("rwkv6"), {{"K", k}, {"V", v}}, given);
+      given.gate = -9;
+      given.strideOfGates = 5;
+      check(load("outer_gate"), {{"K", k}, {"V", v}}, given);
+    }
+}
+
 /// More segments than are composed at once, and than there are chunks: the
 /// last ones are empty.
 TEST_F(ChunkToTileTest, ManySegments) {
@@ -729,6 +747,9 @@ TEST_F(ChunkToTileTest, QuotientsBeyond) {
           Case given;
           given.chunk = chunk;
           given.tokens = tokens;
+          check(spec, {{"K", k}, {"V", 64}}, given);
+          // Sums over channels take all of them in one warp.
+          given.segments = 2;
           check(spec, {{"K", k}, {"V", 64}}, given);
         }
   }

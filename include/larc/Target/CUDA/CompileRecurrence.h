@@ -72,9 +72,9 @@ struct CudaCode {
 };
 
 /// How the operands of chunks come to shared memory: by warps, or by Hopper's
-/// copy unit where it can, which fills four warps' registers for one. `Auto` is
-/// by the unit where that is faster, with kernels whose warps copy beside it
-/// for calls whose tensors it cannot bring.
+/// copy unit where it can, which one warp tells what to do. `Auto` is by the
+/// unit where no stages of a cascade wait for each other, with kernels whose
+/// warps copy beside it for calls whose tensors it cannot bring.
 enum class CudaCopies { Auto, Async, Bulk };
 
 /// What a recurrence is compiled for; B, T, H and lengths are dynamic.

@@ -537,6 +537,35 @@ TEST_F(CudaLibraryTest, ChoosesFormsByDistances) {
   EXPECT_TRUE(launches.empty());
 }
 
+/// Of kernels with maps and without, those that can bring the tensors, the
+/// former if both can.
+TEST_F(CudaLibraryTest, ChoosesAmongCopies) {
+  CudaForm mapped = makeMappedForm(), copied = makeMappedForm();
+  copied.maps.clear();
+  copied.launches[0].kernel = "copies";
+  contents.cuda[0].forms.push_back(copied);
+  contents.cuda[0].forms.push_back(mapped);
+  open();
+  shape.tokens = 100;
+  void *memory = reinterpret_cast<void *>(0x100000);
+  larc_layout layouts[7] = {};
+  layouts[2].strided = 1;
+  layouts[2].sequence = 9600;
+  layouts[2].head = 24;
+  for (larc_form form : {LARC_FORM_AUTO, LARC_FORM_CHUNK})
+    for (int64_t token : {0, 96}) {
+      SCOPED_TRACE(token);
+      layouts[2].token = token;
+      shape.form = form;
+      makePlan(LARC_OK, layouts);
+      launches.clear();
+      run(LARC_OK, nullptr, memory);
+      ASSERT_FALSE(launches.empty());
+      EXPECT_EQ(launches[0].kernel, token == 0 ? "copies" : "chunks");
+      EXPECT_EQ(launches[0].maps.size(), token == 0 ? 0u : 4u);
+    }
+}
+
 TEST_F(CudaLibraryTest, DiscardsFinals) {
   open();
   shape.discard_finals = 1;
