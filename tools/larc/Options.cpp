@@ -169,8 +169,10 @@ static llvm::Error parseChunkOptions(Options &options) {
     return llvm::Error::success();
   std::string reason =
       ("form '" + getName(options.forms.front()) + "' has no ").str();
-  if (llvm::Error error = refuse(chunkSize, reason + "chunks"))
-    return error;
+  for (const cl::Option *option :
+       std::initializer_list<const cl::Option *>{&chunkSize, &copies})
+    if (llvm::Error error = refuse(*option, reason + "chunks"))
+      return error;
   return refuse(segments, reason + "segments");
 }
 

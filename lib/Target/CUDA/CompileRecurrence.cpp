@@ -296,6 +296,18 @@ FailureOr<CudaForm> FormCompiler::assemble() {
 // Compiling
 //===----------------------------------------------------------------------===//
 
+/// Fails where a copy unit is asked for that the GPU has not.
+static LogicalResult checkCopies(RecurrenceOp recurrence,
+                                 const CudaOptions &options) {
+  if (options.copies != CudaCopies::Bulk || options.computeCapability == hopper)
+    return success();
+  return recurrence.emitError()
+         << "cannot have its chunks copied by a unit on GPUs of compute "
+            "capability "
+         << options.computeCapability / 10 << '.'
+         << options.computeCapability % 10 << ": only 9.0 has it";
+}
+
 /// How operands may be copied, by the unit or not; the best first.
 static SmallVector<bool> listCopies(larc_form form,
                                     const CudaOptions &options) {
@@ -515,7 +527,8 @@ LogicalResult larc::emitCuda(RecurrenceOp recurrence,
                              const CudaOptions &options, larc_form form,
                              CudaEmit what, llvm::raw_ostream &os) {
   std::string text;
-  if (failed(
+  if (failed(checkCopies(recurrence, options)) ||
+      failed(
           compileBest(recurrence, options, form, [&](FormCompiler &compiler) {
             return emitForm(compiler, what, text);
           })))
@@ -535,7 +548,8 @@ FailureOr<CudaSchedule> larc::scheduleForCuda(RecurrenceOp recurrence,
     schedule.form = compiler.getForm();
     return success();
   };
-  if (failed(compileBest(recurrence, options, form, work)))
+  if (failed(checkCopies(recurrence, options)) ||
+      failed(compileBest(recurrence, options, form, work)))
     return failure();
   return schedule;
 }
@@ -543,6 +557,8 @@ FailureOr<CudaSchedule> larc::scheduleForCuda(RecurrenceOp recurrence,
 FailureOr<CudaCode> larc::compileForCuda(RecurrenceOp recurrence,
                                          const CudaOptions &options,
                                          ArrayRef<larc_form> forms) {
+  if (failed(checkCopies(recurrence, options)))
+    return failure();
   CudaCode code;
   code.computeCapability = options.computeCapability;
   for (larc_form form : forms.empty() ? getCudaForms() : forms) {

@@ -678,6 +678,23 @@ TEST_F(CudaLibraryTest, RunsOnHostTensors) {
   EXPECT_EQ(driver->buffersAllocated, 0);
 }
 
+/// The driver knows of a GPU's capability only when it compiles for it.
+TEST_F(CudaLibraryTest, RefusesCopyUnitsThatAreNotThere) {
+  RecurrenceOp op = bind("gla", {{"K", 64}, {"V", 64}});
+  std::string message;
+  mlir::ScopedDiagnosticHandler handler(&context,
+                                        [&](mlir::Diagnostic &diagnostic) {
+                                          message = diagnostic.str();
+                                          return mlir::success();
+                                        });
+  CudaOptions options = CudaOptions::uniform(op, DType::BF16, DType::BF16);
+  options.copies = CudaCopies::Bulk;
+  options.computeCapability = 86;
+  EXPECT_TRUE(mlir::failed(compileForCuda(op, options)));
+  EXPECT_EQ(message, "cannot have its chunks copied by a unit on GPUs of "
+                     "compute capability 8.6: only 9.0 has it");
+}
+
 /// Real kernels, where there is an assembler.
 TEST_F(CudaLibraryTest, HoldsCompiledKernels) {
   RecurrenceOp op = bind("gla", {{"K", 64}, {"V", 64}});
