@@ -76,6 +76,14 @@ private:
 /// Libraries for GPUs, with a driver that notes what it is asked for.
 class CudaLibraryTest : public LibraryTest {
 protected:
+  /// Has the last error at an operation in `message` while it lives.
+  mlir::ScopedDiagnosticHandler keepMessage(std::string &message) {
+    return {&context, [&message](mlir::Diagnostic &diagnostic) {
+              message = diagnostic.str();
+              return mlir::success();
+            }};
+  }
+
   static void SetUpTestSuite() {
     // Whoever asks for libcuda.so.1 from here on gets this one, by its name.
     void *handle = dlopen(LARC_TEST_FAKE_DRIVER, RTLD_NOW | RTLD_GLOBAL);
@@ -682,11 +690,7 @@ TEST_F(CudaLibraryTest, RunsOnHostTensors) {
 TEST_F(CudaLibraryTest, RefusesCopyUnitsThatAreNotThere) {
   RecurrenceOp op = bind("gla", {{"K", 64}, {"V", 64}});
   std::string message;
-  mlir::ScopedDiagnosticHandler handler(&context,
-                                        [&](mlir::Diagnostic &diagnostic) {
-                                          message = diagnostic.str();
-                                          return mlir::success();
-                                        });
+  mlir::ScopedDiagnosticHandler handler = keepMessage(message);
   CudaOptions options = CudaOptions::uniform(op, DType::BF16, DType::BF16);
   options.copies = CudaCopies::Bulk;
   options.computeCapability = 86;
@@ -699,11 +703,7 @@ TEST_F(CudaLibraryTest, RefusesCopyUnitsThatAreNotThere) {
 TEST_F(CudaLibraryTest, HoldsCompiledKernels) {
   RecurrenceOp op = bind("gla", {{"K", 64}, {"V", 64}});
   std::string message;
-  mlir::ScopedDiagnosticHandler handler(&context,
-                                        [&](mlir::Diagnostic &diagnostic) {
-                                          message = diagnostic.str();
-                                          return mlir::success();
-                                        });
+  mlir::ScopedDiagnosticHandler handler = keepMessage(message);
   auto code =
       compileForCuda(op, CudaOptions::uniform(op, DType::BF16, DType::BF16));
   if (mlir::failed(code)) {
