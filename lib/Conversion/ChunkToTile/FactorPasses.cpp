@@ -497,21 +497,6 @@ void FactorRole::emitAxis(StringAttr axis,
     tiles[reduction->getResult(0)] = combineLanes(reduction, partial);
 }
 
-/// Emits what no channels have for one of the warps that share a chunk.
-void FactorRole::onlyFirst(llvm::function_ref<void()> body) {
-  if (!inChunk)
-    return body();
-  Value isFirst = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
-                                        inChunk, index(0));
-  auto branch =
-      scf::IfOp::create(builder, loc, isFirst, /*withElseRegion=*/false);
-  OpBuilder::InsertionGuard guard(builder);
-  builder.setInsertionPoint(branch.thenBlock()->getTerminator());
-  auto outer = tiles;
-  body();
-  tiles = outer;
-}
-
 void FactorRole::emitChunk() {
   auto outer = tiles;
   kept = tiles;
@@ -539,9 +524,13 @@ void FactorRole::emitChunk() {
   }
   for (const ScoresForm *form : early)
     writeScores(*form, scoreTiles.at(form));
-  onlyFirst([&] {
+  // What no channels have is for one of the warps that share a chunk.
+  onlyFirst(inChunk, [&] {
+    auto known = tiles;
     writeAlong({});
     flush();
+    if (inChunk)
+      tiles = known;
   });
   for (const Crossing *crossing : shared.getCrossings(0)) {
     if (crossing->form != ArrayForm::Exact)

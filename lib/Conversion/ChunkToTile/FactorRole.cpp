@@ -44,27 +44,22 @@ Value FactorRole::makeExp(Value tile, bool inverse) {
 /// Ones up to the diagonal, by which the matrix unit makes running sums.
 void FactorRole::makeTriangle() {
   triangle = shared.allocate({}, ArrayForm::Scores);
-  Value isFirst = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
-                                        self, index(0));
-  auto branch =
-      scf::IfOp::create(builder, loc, isFirst, /*withElseRegion=*/false);
-  OpBuilder::InsertionGuard guard(builder);
-  builder.setInsertionPoint(branch.thenBlock()->getTerminator());
-  for (int64_t token = 0; token < plan.chunk; token += ScanPlan::kRows) {
-    RegType type =
-        getTileType(ScanPlan::kRows, plan.chunk, getMatrixType(), acc());
-    Value rows = numbers(Dimension::Rows, type, index(token));
-    Value cols = numbers(Dimension::Cols, type, Value());
-    Value ones = map({rows, cols}, [&](OpBuilder &inner, ValueRange args) {
-      Value before = arith::CmpIOp::create(
-          inner, loc, arith::CmpIPredicate::sle, args[1], args[0]);
-      return arith::SelectOp::create(inner, loc, before, number(inner, 1),
-                                     number(inner, 0))
-          .getResult();
-    });
-    store(convert(ones, type), triangle, index(token), index(0));
-  }
-  builder.setInsertionPointAfter(branch);
+  onlyFirst(self, [&] {
+    for (int64_t token = 0; token < plan.chunk; token += ScanPlan::kRows) {
+      RegType type =
+          getTileType(ScanPlan::kRows, plan.chunk, getMatrixType(), acc());
+      Value rows = numbers(Dimension::Rows, type, index(token));
+      Value cols = numbers(Dimension::Cols, type, Value());
+      Value ones = map({rows, cols}, [&](OpBuilder &inner, ValueRange args) {
+        Value before = arith::CmpIOp::create(
+            inner, loc, arith::CmpIPredicate::sle, args[1], args[0]);
+        return arith::SelectOp::create(inner, loc, before, number(inner, 1),
+                                       number(inner, 0))
+            .getResult();
+      });
+      store(convert(ones, type), triangle, index(token), index(0));
+    }
+  });
   tile::BarrierOp::create(builder, loc, index(kFactorBarrier),
                           builder.getI64IntegerAttr(plan.factorWarps));
 }

@@ -108,7 +108,6 @@ private:
   void emitExactly(mlir::Value decay, mlir::StringAttr axis,
                    llvm::MutableArrayRef<mlir::Value> scores);
   void writeAlong(mlir::StringAttr axis);
-  void onlyFirst(llvm::function_ref<void()> body);
   void flush();
 
   // Sums over channels: a lane has what it adds of 8 columns until the end.

@@ -298,7 +298,20 @@ void RoleEmitter::onlyWarps(int64_t count, llvm::function_ref<void()> body) {
     return body();
   Value runs = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult,
                                      warp, index(count));
-  auto branch = scf::IfOp::create(builder, loc, runs, /*withElseRegion=*/false);
+  onlyIf(runs, body);
+}
+
+void RoleEmitter::onlyFirst(Value number, llvm::function_ref<void()> body) {
+  if (!number)
+    return body();
+  onlyIf(arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, number,
+                               index(0)),
+         body);
+}
+
+void RoleEmitter::onlyIf(Value condition, llvm::function_ref<void()> body) {
+  auto branch =
+      scf::IfOp::create(builder, loc, condition, /*withElseRegion=*/false);
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPoint(branch.thenBlock()->getTerminator());
   body();

@@ -226,6 +226,9 @@ protected:
   mlir::Value getFirstGlobal(mlir::StringAttr axis);
   /// Emits `body` for the first `warps` warps.
   void onlyWarps(int64_t warps, llvm::function_ref<void()> body);
+  /// Emits `body` for where `number` is 0; for everywhere if it is null.
+  void onlyFirst(mlir::Value number, llvm::function_ref<void()> body);
+  void onlyIf(mlir::Value condition, llvm::function_ref<void()> body);
 
   // Values.
   /// The tile of `value`; one without an axis has an extent of 1 there.

@@ -65,13 +65,17 @@ int64_t StateRole::getSharedCols(const StateForm &state) const {
   return cols % (least * warps) == 0 ? cols / warps : cols;
 }
 
+/// Of the warp among those with the same columns of a state.
+Value StateRole::getNumberInPart(const StateForm &state) {
+  return arith::RemUIOp::create(builder, loc, warp,
+                                index(getWarps(state.rows)));
+}
+
 Value StateRole::getFirstSharedCol(const StateForm &state) {
   int64_t cols = getSharedCols(state);
   if (cols == getCols(state))
     return getFirstCol(state);
-  Value inPart =
-      arith::RemUIOp::create(builder, loc, warp, index(getWarps(state.rows)));
-  return add(getFirstCol(state), multiply(inPart, cols));
+  return add(getFirstCol(state), multiply(getNumberInPart(state), cols));
 }
 
 RegType StateRole::getSharedColsType(const StateForm &state) const {
@@ -165,25 +169,15 @@ void StateRole::storeRecord(unsigned number, Value tile,
   if (!decay.cols)
     return;
   onlyOwners(state, [&] {
-    auto storeCols = [&] {
-      store(decay.cols, memory, getRecord(record, number, rows),
-            getFirstSharedCol(state));
-    };
     // Where all keep the same, the first of them; and of blocks the first.
     Value position;
     if (getSharedCols(state) == getCols(state))
-      position = arith::RemUIOp::create(builder, loc, warp,
-                                        index(getWarps(state.rows)));
+      position = getNumberInPart(state);
     if (plan.valueParts > 1)
       position = position ? add(position, tokens.channel) : tokens.channel;
-    if (!position)
-      return storeCols();
-    Value isFirst = arith::CmpIOp::create(
-        builder, loc, arith::CmpIPredicate::eq, position, index(0));
-    auto branch =
-        scf::IfOp::create(builder, loc, isFirst, /*withElseRegion=*/false);
-    OpBuilder::InsertionGuard guard(builder);
-    builder.setInsertionPoint(branch.thenBlock()->getTerminator());
-    storeCols();
+    onlyFirst(position, [&] {
+      store(decay.cols, memory, getRecord(record, number, rows),
+            getFirstSharedCol(state));
+    });
   });
 }

@@ -145,6 +145,7 @@ private:
   mlir::Value loadFirst(const StateForm &state, unsigned number);
   mlir::Value getRecord(mlir::Value segmentNumber, unsigned state, int64_t row);
   int64_t getSharedCols(const StateForm &state) const;
+  mlir::Value getNumberInPart(const StateForm &state);
   mlir::Value getFirstSharedCol(const StateForm &state);
   tile::RegType getSharedColsType(const StateForm &state) const;
   StateDecay makeOnes(const StateForm &state);
