@@ -179,6 +179,7 @@ public:
   /// Of all the role's warps.
   TileWork getChunkWork() const { return chunkWork * double(warps); }
   double getChunkCycles() const { return chunkCycles; }
+  double getChunkLatency() const { return chunkLatency; }
   double getOutsideCycles() const { return now; }
   /// By the program's argument.
   llvm::MapVector<Value, double> chunkBytes, outsideBytes;
@@ -219,6 +220,7 @@ private:
   double times = 1; ///< that what is followed counts; 0: it counts already
   TileWork chunkWork;
   double chunkCycles = 0;
+  double chunkLatency = 0; ///< of one warp, for all it does of a chunk
 };
 
 } // namespace
@@ -316,6 +318,7 @@ void WarpTimer::followTokens(scf::ForOp loop) {
   Time second = iterate(loop);
   Time third = iterate(loop);
   chunkCycles += (third - second) / chunks;
+  chunkLatency += third - second;
   times = outer;
   inTokens = false;
   // What the first waits for besides is outside.
@@ -474,6 +477,17 @@ static double sumBytes(const llvm::MapVector<Value, double> &counted,
   return sum;
 }
 
+/// The fewest chunks that are in shared memory at a time; 0 where there are no
+/// rings.
+static int64_t countStages(ProgramOp program) {
+  int64_t stages = 0;
+  for (auto phases : program.getBody().getOps<AllocPhasesOp>()) {
+    auto count = static_cast<int64_t>(phases.getType().getStages());
+    stages = stages == 0 ? count : std::min(stages, count);
+  }
+  return stages;
+}
+
 /// Others' share of the issue slots is at most this.
 static constexpr double mostPressure = 0.75;
 
@@ -483,12 +497,14 @@ TileProgramCost larc::measureTiles(ProgramOp program, const GPUModel &model,
   SmallVector<RoleBody> bodies = getRoles(program);
   cost.roles.resize(bodies.size());
   SmallVector<double> pressures(bodies.size(), 1.0);
+  int64_t stages = countStages(program);
   // How long roles take decides how much they are in each other's way.
   for (int pass = 0; pass < 4; ++pass) {
     llvm::MapVector<Value, double> chunkBytes, outsideBytes;
     TileWork all;
     cost.outsideCycles = 0;
     double longest = 0;
+    Time inStage = model.globalLatency;
     for (auto [role, body, pressure] :
          llvm::zip_equal(cost.roles, bodies, pressures)) {
       WarpTimer timer(model, measure, body.warps, pressure);
@@ -496,6 +512,8 @@ TileProgramCost larc::measureTiles(ProgramOp program, const GPUModel &model,
       role.warps = body.warps;
       role.work = timer.getChunkWork();
       role.cycles = timer.getChunkCycles();
+      role.latency = timer.getChunkLatency();
+      inStage += role.latency;
       role.outsideCycles = timer.getOutsideCycles();
       all += role.work;
       longest = std::max(longest, role.cycles);
@@ -514,8 +532,9 @@ TileProgramCost larc::measureTiles(ProgramOp program, const GPUModel &model,
     cost.special = all.special * model.specialCycles / schedulers;
     cost.matrix = all.matrix / schedulers;
     cost.shared = all.sharedBytes / model.sharedBytesPerCycle;
+    cost.ring = stages == 0 ? 0 : inStage / double(stages);
     double blocks = double(measure.resident);
-    double cycles = std::max(longest, cost.issue * blocks);
+    double cycles = std::max({longest, cost.issue * blocks, cost.ring});
     for (auto [role, pressure] : llvm::zip_equal(cost.roles, pressures)) {
       double own = role.work.instructions / schedulers;
       double others = (cost.issue * blocks - own) / std::max(cycles, 1.0);

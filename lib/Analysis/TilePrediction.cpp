@@ -55,6 +55,8 @@ std::string TilePrediction::describeBound() const {
     return describeUnit(bound);
   case TileBound::Shared:
     return "shared memory";
+  case TileBound::Ring:
+    return "how few chunks shared memory has room for";
   case TileBound::Memory:
     return "memory";
   case TileBound::Blocks:
@@ -76,7 +78,8 @@ static std::pair<double, TileBound> getLimit(const TileProgramCost &cost,
       {cost.alu * blocks, TileBound::Alu},
       {cost.special * blocks, TileBound::Special},
       {cost.matrix * blocks, TileBound::Matrix},
-      {cost.shared * blocks, TileBound::Shared}};
+      {cost.shared * blocks, TileBound::Shared},
+      {cost.ring, TileBound::Ring}};
   for (auto [i, entry] : llvm::enumerate(cost.roles)) {
     if (entry.cycles <= limits[0].first)
       continue;

@@ -108,7 +108,7 @@ static std::optional<double> predict(const Session &session, Subject &subject,
   options.outputTypes = types.outputTypes;
   options.stateType = session.getStoredStateDType();
   options.computeCapability = capability;
-  options.chunkSize = session.getOptions().chunkSize;
+  options.chunkSize = info.chunk_size;
   options.copies = session.getOptions().copies;
   // Packed sequences are taken for as long as they are on average.
   CudaCall call{problem.numSequences,

@@ -113,6 +113,12 @@ static llvm::Error emitLibrary(Session &session, LibraryContents &contents,
           compileForCuda(contents.recurrence, cuda, forms);
       if (mlir::failed(code))
         return Session::makePrintedFault();
+      if (code->whyNoChunks)
+        contents.recurrence
+                .emitRemark(
+                    "is looped over tokens alone, which is slow for sequences")
+                .attachNote(code->whyNoChunks->first)
+            << code->whyNoChunks->second;
       contents.cuda.push_back(std::move(*code));
       continue;
     }

@@ -147,6 +147,11 @@ Text copies("copies",
                      "warps, bulk, by Hopper's copy unit, or auto (default), "
                      "whichever is faster"),
             cl::value_desc("HOW"), cl::sub(takingSpec), cl::cat(formCategory));
+Flag laneArrivals("lane-arrivals",
+                  cl::desc("let every lane arrive at the barriers between a "
+                           "GPU's roles, not one for its warp: slower, for "
+                           "tools that look for races"),
+                  cl::sub(compileCommand), cl::cat(formCategory));
 Text cpu("cpu", cl::desc("the CPU to compile for (default: this one)"),
          cl::value_desc("NAME"), cl::sub(compileCommand),
          cl::cat(formCategory));

@@ -32,7 +32,7 @@ extern Text spec, inputs, outputs, checkDims, benchDims, explainDims,
     compileDims, seed, seqlens, heads, cases, plot, header, output, form,
     chunkSize, segments, dtype, gateDType, target, stateDType, ptxas, copies,
     cpu, emit, threads, tolerance, uselessTolerance, format, printIRAfter;
-extern Flag grad, peers, noGrad, twice, listJSON, json, timing;
+extern Flag grad, laneArrivals, peers, noGrad, twice, listJSON, json, timing;
 extern TextList data, set;
 
 } // namespace larc::driver::flags

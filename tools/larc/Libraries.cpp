@@ -373,6 +373,7 @@ CudaOptions driver::makeCudaOptions(LibraryContents &contents,
   cuda.stateType = contents.stateDType;
   cuda.chunkSize = options.chunkSize;
   cuda.copies = options.copies;
+  cuda.laneArrivals = options.laneArrivals;
   cuda.ptxas = options.ptxas;
   cuda.printIRAfter = options.printIRAfter;
   cuda.timing = options.timing;

@@ -169,8 +169,8 @@ static llvm::Error parseChunkOptions(Options &options) {
     return llvm::Error::success();
   std::string reason =
       ("form '" + getName(options.forms.front()) + "' has no ").str();
-  for (const cl::Option *option :
-       std::initializer_list<const cl::Option *>{&chunkSize, &copies})
+  for (const cl::Option *option : std::initializer_list<const cl::Option *>{
+           &chunkSize, &copies, &laneArrivals})
     if (llvm::Error error = refuse(*option, reason + "chunks"))
       return error;
   return refuse(segments, reason + "segments");
@@ -257,6 +257,7 @@ static llvm::Error parseCommon(Options &options) {
     return makeValueFault("option '--copies'", copies,
                           {"auto", "async", "bulk"});
   options.copies = *way;
+  options.laneArrivals = laneArrivals;
   if (llvm::Error error = parseThreads(options))
     return error;
   if (llvm::Error error = parseTolerance(options))

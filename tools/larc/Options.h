@@ -109,6 +109,7 @@ struct Options {
   /// The assembler for GPUs; empty: one that is found.
   std::string ptxas;
   CudaCopies copies = CudaCopies::Auto;
+  bool laneArrivals = false;
   /// `--set NAME=VALUE`, in order.
   std::vector<std::pair<std::string, std::string>> attributes;
   unsigned threads = 1;

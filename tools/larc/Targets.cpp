@@ -154,7 +154,8 @@ llvm::Error driver::checkTargetOptions(const Options &options) {
     if (llvm::Error error = checkCPUStates(options))
       return error;
   if (!options.hasCuda())
-    return refuseAll({&flags::ptxas, &flags::copies}, "no target is a GPU");
+    return refuseAll({&flags::ptxas, &flags::copies, &flags::laneArrivals},
+                     "no target is a GPU");
   if (llvm::Error error = checkCudaOptions(options))
     return error;
   constexpr unsigned hopper = 90;

@@ -55,6 +55,7 @@ struct TileRoleCost {
   int64_t warps = 0;
   TileWork work;            ///< of all its warps, for a chunk
   double cycles = 0;        ///< that a chunk takes for it
+  double latency = 0;       ///< cycles that one warp is at a chunk
   double outsideCycles = 0; ///< before and after its loop over tokens
 };
 
@@ -63,6 +64,9 @@ struct TileRoleCost {
 struct TileProgramCost {
   llvm::SmallVector<TileRoleCost> roles;
   double issue = 0, alu = 0, special = 0, matrix = 0, shared = 0;
+  /// Cycles in which a stage of shared memory becomes free again, by the number
+  /// of them: from the copy of a chunk to the last role's end.
+  double ring = 0;
   double bytes = 0;        ///< from and to global memory, for a chunk
   double outsideBytes = 0; ///< besides
   double outsideCycles = 0;
@@ -90,6 +94,7 @@ enum class TileBound {
   Special, ///< special functions
   Matrix,
   Shared, ///< shared memory
+  Ring,   ///< few chunks in shared memory at a time
   Memory, ///< global memory
   Blocks, ///< few blocks that read memory
   Start,  ///< what is done once a block

@@ -101,9 +101,10 @@ void buildLoopsToLLVM(mlir::OpPassManager &pm);
 void registerConversionPipelines();
 
 /// From tile programs to kernels in the dialects llvm and nvvm, for GPUs of a
-/// compute capability (90 is 9.0).
-void buildTilePipeline(mlir::OpPassManager &pm,
-                       unsigned computeCapability = 90);
+/// compute capability (90 is 9.0). With `laneArrivals` every lane arrives at a
+/// phase by itself, not one for its warp.
+void buildTilePipeline(mlir::OpPassManager &pm, unsigned computeCapability = 90,
+                       bool laneArrivals = false);
 void registerTilePipeline();
 
 #define GEN_PASS_REGISTRATION

@@ -360,7 +360,9 @@ def ConvertTileToLLVM : Pass<"convert-tile-to-llvm", "::mlir::ModuleOp"> {
     tensors, roles each for themselves, first waits until the kernels before have ended.
   }];
   let options = [Option<"computeCapability", "compute-capability", "unsigned", "90",
-                        "the GPU's compute capability: 90 is 9.0">];
+                        "the GPU's compute capability: 90 is 9.0">,
+                 Option<"laneArrivals", "lane-arrivals", "bool", "false",
+                        "every lane arrives at a phase, for tools that do not know what a warp has agreed on">];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::LLVM::LLVMDialect",
                            "::mlir::NVVM::NVVMDialect", "::mlir::scf::SCFDialect"];
 }

@@ -368,7 +368,9 @@ LogicalResult ScanPlan::classifyOperation(Operation *op) {
                            "tokens");
   }
   if (!isPlain(op) && !isa<chunk::YieldOp>(op))
-    return op->emitError("has no form in a program of register tiles");
+    return op->emitError("has '")
+           << op->getName()
+           << "', which has no form in a program of register tiles";
   for (Value operand : op->getOperands())
     if (operand.getDefiningOp<ScoresOp>() &&
         !llvm::all_of(op->getUsers(), llvm::IsaPred<MixOp>))

@@ -238,7 +238,9 @@ LogicalResult ScanPlan::planTokens(TokensOp op) {
     return op.emitError("scans a state, which segments do not compose");
   for (Operation &inner : op.getBody().front().without_terminator())
     if (!isa<ElementwiseOpInterface, ConstantOp>(inner))
-      return inner.emitError("has no form in a program of register tiles");
+      return inner.emitError("has '")
+             << inner.getName()
+             << "', which has no form in a program of register tiles";
   for (auto [i, init] : llvm::enumerate(op.getInits())) {
     auto arguments = scan.getStateArguments();
     const auto *it = llvm::find(arguments, init);

@@ -14,12 +14,14 @@
 
 using namespace mlir;
 
-void larc::buildTilePipeline(OpPassManager &pm, unsigned computeCapability) {
+void larc::buildTilePipeline(OpPassManager &pm, unsigned computeCapability,
+                             bool laneArrivals) {
   // A block of a GPU addresses less than 2^31 rows and elements of a row; what
   // is multiplied by a stride is made 64 bits wide where it is.
   constexpr unsigned kIndexBits = 32;
   ConvertTileToLLVMOptions tileOptions;
   tileOptions.computeCapability = computeCapability;
+  tileOptions.laneArrivals = laneArrivals;
   pm.addPass(createConvertTileToLLVM(tileOptions));
   pm.addPass(createExpandKernelMath());
   pm.addPass(createCanonicalizerPass());
@@ -44,6 +46,10 @@ struct TilePipelineOptions : PassPipelineOptions<TilePipelineOptions> {
       *this, "compute-capability",
       llvm::cl::desc("the GPU's compute capability: 90 is 9.0"),
       llvm::cl::init(90)};
+  Option<bool> laneArrivals{
+      *this, "lane-arrivals",
+      llvm::cl::desc("every lane arrives at a phase, not one for its warp"),
+      llvm::cl::init(false)};
 };
 } // namespace
 
@@ -53,6 +59,6 @@ void larc::registerTilePipeline() {
       "kernels of tile programs, in the LLVM dialect: what larc-translate "
       "makes PTX of",
       [](OpPassManager &pm, const TilePipelineOptions &options) {
-        buildTilePipeline(pm, options.computeCapability);
+        buildTilePipeline(pm, options.computeCapability, options.laneArrivals);
       });
 }

@@ -49,11 +49,12 @@ struct LaneOffsets {
 
 class ProgramEmitter {
 public:
-  /// For GPUs of a compute capability (90 is 9.0).
+  /// For GPUs of a compute capability (90 is 9.0). With `laneArrivals` every
+  /// lane arrives at a phase by itself, not one for its warp.
   ProgramEmitter(mlir::OpBuilder &builder, ProgramOp program,
-                 unsigned computeCapability)
+                 unsigned computeCapability, bool laneArrivals)
       : builder(builder), program(program), loc(program.getLoc()),
-        computeCapability(computeCapability) {}
+        computeCapability(computeCapability), laneArrivals(laneArrivals) {}
 
   /// Adds the kernel at the builder's place. `shared` is the symbol of the
   /// module's dynamic shared memory.
@@ -198,6 +199,7 @@ private:
   ProgramOp program;
   mlir::Location loc;
   unsigned computeCapability;
+  bool laneArrivals;
   mlir::IRMapping scalars;
   llvm::DenseMap<mlir::Value, Values> tiles;
   /// Of the operation that is being emitted.

@@ -145,8 +145,8 @@ void ProgramEmitter::emitPhaseStart() {
     OpBuilder::InsertionGuard inner(builder);
     builder.setInsertionPoint(guard.thenBlock()->getTerminator());
     // The copies of every lane arrive by themselves.
-    Value count =
-        i32(type.getWarps() * (type.getCopies() ? LayoutAttr::kLanes : 1));
+    bool byLanes = type.getCopies() || laneArrivals;
+    Value count = i32(type.getWarps() * (byLanes ? LayoutAttr::kLanes : 1));
     for (int64_t stage = 0; stage < type.getStages(); ++stage)
       NVVM::MBarrierInitOp::create(
           builder, loc, getBarrierAddress(op.getResult(), index(stage)), count,
@@ -173,6 +173,11 @@ void ProgramEmitter::emitPhaseArrive(PhaseArriveOp op) {
   if (op.getPhases().getType().getCopies()) {
     NVVM::CpAsyncMBarrierArriveOp::create(builder, loc, barrier,
                                           /*noinc=*/true);
+    return;
+  }
+  if (laneArrivals) {
+    assembly("mbarrier.arrive.shared.b64 _, [$0];", "r,~{memory}",
+             {toWord(barrier)}, {});
     return;
   }
   // One lane speaks for all, once all are there.

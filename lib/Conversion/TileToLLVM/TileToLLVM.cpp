@@ -45,7 +45,8 @@ struct ConvertTileToLLVMPass
     LLVM::GlobalOp shared = createSharedMemory(getOperation());
     for (tile::ProgramOp program : programs) {
       OpBuilder builder(program);
-      tile::ProgramEmitter emitter(builder, program, computeCapability);
+      tile::ProgramEmitter emitter(builder, program, computeCapability,
+                                   laneArrivals);
       if (failed(emitter.emit(shared)))
         return signalPassFailure();
       program.erase();

@@ -266,7 +266,7 @@ LogicalResult FormCompiler::makeKernels() {
   enablePrinting(pm, options.printIRAfter);
   TimingScope kernels = scope.nest("MakeKernels");
   pm.enableTiming(kernels);
-  buildTilePipeline(pm, options.computeCapability);
+  buildTilePipeline(pm, options.computeCapability, options.laneArrivals);
   if (failed(pm.run(*module)))
     return failure();
   for (CudaFormLaunch &kernel : result.launches) {
@@ -347,6 +347,26 @@ public:
           return success(isSilent &&
                          diagnostic.getSeverity() == DiagnosticSeverity::Error);
         }) {}
+
+private:
+  ScopedDiagnosticHandler handler;
+};
+} // namespace
+
+namespace {
+/// Takes the errors at operations while it lives, and remembers the first.
+class ErrorTaker {
+public:
+  explicit ErrorTaker(MLIRContext *context)
+      : handler(context, [this](Diagnostic &diagnostic) {
+          if (diagnostic.getSeverity() != DiagnosticSeverity::Error)
+            return failure();
+          if (!first)
+            first.emplace(diagnostic.getLocation(), diagnostic.str());
+          return success();
+        }) {}
+
+  std::optional<std::pair<Location, std::string>> first;
 
 private:
   ScopedDiagnosticHandler handler;
@@ -554,6 +574,32 @@ FailureOr<CudaSchedule> larc::scheduleForCuda(RecurrenceOp recurrence,
   return schedule;
 }
 
+/// Compiles `form`, for all ways to copy operands that there are; fails where
+/// there is none.
+static LogicalResult compileForm(RecurrenceOp recurrence,
+                                 const CudaOptions &options, larc_form form,
+                                 std::vector<CudaForm> &forms) {
+  auto work = [&](FormCompiler &compiler) -> LogicalResult {
+    if (failed(compiler.makeKernels()))
+      return failure();
+    FailureOr<CudaForm> compiled = compiler.assemble();
+    if (failed(compiled))
+      return failure();
+    forms.push_back(std::move(*compiled));
+    return success();
+  };
+  size_t before = forms.size();
+  SmallVector<bool> copies = listCopies(form, options);
+  for (auto [i, bulk] : llvm::enumerate(copies)) {
+    bool isLastHope = i + 1 == copies.size() && forms.size() == before;
+    if (failed(compileBest(recurrence, options, form, bulk,
+                           /*quiet=*/!isLastHope, work)) &&
+        isLastHope)
+      return failure();
+  }
+  return success();
+}
+
 FailureOr<CudaCode> larc::compileForCuda(RecurrenceOp recurrence,
                                          const CudaOptions &options,
                                          ArrayRef<larc_form> forms) {
@@ -562,26 +608,15 @@ FailureOr<CudaCode> larc::compileForCuda(RecurrenceOp recurrence,
   CudaCode code;
   code.computeCapability = options.computeCapability;
   for (larc_form form : forms.empty() ? getCudaForms() : forms) {
-    auto work = [&](FormCompiler &compiler) -> LogicalResult {
-      if (failed(compiler.makeKernels()))
+    if (!forms.empty() || form != LARC_FORM_CHUNK) {
+      if (failed(compileForm(recurrence, options, form, code.forms)))
         return failure();
-      FailureOr<CudaForm> compiled = compiler.assemble();
-      if (failed(compiled))
-        return failure();
-      code.forms.push_back(std::move(*compiled));
-      return success();
-    };
-    // Where nobody asked for chunks, there need not be any.
-    bool isOptional = forms.empty() && form == LARC_FORM_CHUNK;
-    size_t before = code.forms.size();
-    SmallVector<bool> copies = listCopies(form, options);
-    for (auto [i, bulk] : llvm::enumerate(copies)) {
-      bool isLastHope = i + 1 == copies.size() && code.forms.size() == before;
-      if (failed(compileBest(recurrence, options, form, bulk,
-                             isOptional || !isLastHope, work)) &&
-          isLastHope && !isOptional)
-        return failure();
+      continue;
     }
+    // Where nobody asked for chunks, there need not be any.
+    ErrorTaker errors(recurrence.getContext());
+    if (failed(compileForm(recurrence, options, form, code.forms)))
+      code.whyNoChunks = errors.first;
   }
   // Where copies can be made both ways, the later form is the one with maps,
   // which is taken for tensors that those can describe.

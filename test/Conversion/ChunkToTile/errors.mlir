@@ -336,7 +336,7 @@ larc.recurrence @renamed(%q[K], %k[K], %v[V], %g[K]: gate, %c: gate) state(%S[K,
 chunk.scan @renamed size 16 tokens(token from 0 size 16, source from 0 size 16)
     dims(K = 16, V = 16) operands(%q[K], %k[K], %v[V], %g[K], %c)
     states(%S[K, V]: diagonal) {
-  // expected-error @below {{has no form in a program of register tiles}}
+  // expected-error @below {{which has no form in a program of register tiles}}
   %x = larc.rename %q K to V
   %n = chunk.update %S over token keys(%k) values(%v)
   chunk.yield %n, %x

@@ -9,7 +9,7 @@ chunk.scan @reduced_step size 16 tokens(token from 0 size 16, source from 0 size
     states(%S[K, V]: diagonal, %z[K]: semiring) {
   %end, %all = chunk.tokens token semiring over(%x = %s) iter(%y = %z) {
     %a = larc.max %y, %x
-  // expected-error @below {{has no form in a program of register tiles}}
+  // expected-error @below {{which has no form in a program of register tiles}}
     %b = larc.contract %a, %x over K
     chunk.yield %a, %b
   }

@@ -2,10 +2,16 @@
 // RUN: larc-opt %s --larc-tile-to-kernel | larc-translate --mlir-to-ptx | FileCheck %s --check-prefixes=PTX,SM90
 // RUN: larc-opt %s --larc-tile-to-kernel=compute-capability=80 | larc-translate --mlir-to-ptx --compute-capability=80 \
 // RUN:   | FileCheck %s --check-prefixes=PTX,SM80
+// RUN: larc-opt %s --convert-tile-to-llvm=lane-arrivals | FileCheck %s --check-prefix=EACH
+// RUN: larc-opt %s --larc-tile-to-kernel=lane-arrivals | larc-translate --mlir-to-ptx | FileCheck %s --check-prefix=EACHPTX
 
 // Barriers lie behind the matrices, which are in 4096 + 4 bytes here, at a
 // multiple of 8; one thread makes them ready before any role begins.
+// EACHPTX-LABEL: .entry ring(
+// EACHPTX: @%{{.*}} bra
+// EACHPTX: mbarrier.arrive.shared.b64 _, [%r{{[0-9]*}}];
 // CHECK-LABEL: llvm.func @ring(
+// EACH-LABEL: llvm.func @ring(
 // CHECK-SAME:    larc.shared_bytes = 4136
 // PTX-LABEL: .entry ring(
 tile.program @ring(
@@ -21,6 +27,9 @@ tile.program @ring(
   // Copies of 32 lanes of 4 warps arrive, and one lane of each of 8 warps.
   // CHECK:        %[[LANES:.*]] = arith.constant 128 : i32
   // CHECK-COUNT-2: nvvm.mbarrier.init %{{.*}}, %[[LANES]] : !llvm.ptr<3>, i32
+  // Where every lane arrives, 32 of each of 8 warps.
+  // EACH: %[[LANES:.*]] = arith.constant 256 : i32
+  // EACH-COUNT-2: nvvm.mbarrier.init %{{.*}}, %[[LANES]] : !llvm.ptr<3>, i32
   // CHECK:        %[[WARPS:.*]] = arith.constant 8 : i32
   // CHECK-COUNT-2: nvvm.mbarrier.init %{{.*}}, %[[WARPS]] : !llvm.ptr<3>, i32
   // CHECK-NOT:    nvvm.mbarrier.init
@@ -70,6 +79,8 @@ tile.program @ring(
       // One lane, once all are there.
       // CHECK: nvvm.bar.warp.sync
       // CHECK: llvm.inline_asm has_side_effects {{.*}}"{ .reg .pred p; setp.eq.u32 p, $1, 0; @p mbarrier.arrive.shared.b64 _, [$0]; }", "r,r,~{memory}"
+      // EACH: nvvm.cp.async.mbarrier.arrive
+      // EACH: llvm.inline_asm has_side_effects {{.*}}"mbarrier.arrive.shared.b64 _, [$0];", "r,~{memory}"
       // PTX: bar.warp.sync -1;
       // PTX: mbarrier.arrive.shared.b64 _,
       tile.phase_arrive %empty[%stage] : !tile.phases<2 x 8>

@@ -346,6 +346,25 @@ TEST_F(TileCostTest, CountsBulkCopies) {
   EXPECT_LT(cost.roles[0].cycles, model.globalLatency / 4);
 }
 
+/// A stage is free again once its chunk is done, whoever does it.
+TEST_F(TileCostTest, BoundsByStages) {
+  TileCall call{/*sequences=*/1, /*tokens=*/10000, /*heads=*/132};
+  call.tokensPerChunk = 32;
+  auto predict = [&](int stages) {
+    std::string type = "!tile.phases<" + std::to_string(stages) + " x 1>";
+    std::string loop = "%p = tile.alloc_phases : " + type +
+                       "\nscf.for %i = %c0 to %n step %c32 {\n"
+                       "tile.phase_arrive %p[%c0] : " +
+                       type + "\n}\n";
+    return predictTiles(parse(loop), model, call);
+  };
+  TilePrediction two = predict(2), four = predict(4);
+  EXPECT_EQ(two.bound, TileBound::Ring);
+  EXPECT_GT(two.cycles, model.globalLatency / 2);
+  EXPECT_NEAR(two.cycles / four.cycles, 2, 1e-6);
+  EXPECT_EQ(two.describeBound(), "how few chunks shared memory has room for");
+}
+
 /// A loop that carries a tile, changed by `body` from %z to %y, and writes it.
 static std::string carry(const std::string &step, const std::string &body) {
   return "%o = scf.for %i = %c0 to %n step " + step +

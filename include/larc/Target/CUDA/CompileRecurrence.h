@@ -69,6 +69,9 @@ struct CudaForm {
 struct CudaCode {
   unsigned computeCapability = 0; ///< 90 for 9.0
   std::vector<CudaForm> forms;
+  /// Where nobody asked for chunks and there are none: why, and the operation's
+  /// place.
+  std::optional<std::pair<mlir::Location, std::string>> whyNoChunks;
 };
 
 /// How the operands of chunks come to shared memory: by warps, or by Hopper's
@@ -89,6 +92,9 @@ struct CudaOptions {
   int64_t chunkSize = 0;
   static constexpr int64_t leastChunkSize = 16;
   CudaCopies copies = CudaCopies::Auto;
+  /// Every lane arrives at a phase, not one for its warp: slower, but tools
+  /// that look for races understand it.
+  bool laneArrivals = false;
   std::string ptxas;        ///< the assembler; empty: one that is found
   std::string printIRAfter; ///< a pass argument, or `all`; printed to stderr
   bool timing = false;      ///< the passes' times to stderr

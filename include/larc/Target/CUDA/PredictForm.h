@@ -26,7 +26,7 @@ struct CudaPrediction {
     std::string name;
     TilePrediction prediction;
   };
-  llvm::SmallVector<Kernel> kernels; ///< those that run
+  llvm::SmallVector<Kernel, 0> kernels; ///< those that run
   int64_t segments = 1;
   double seconds = 0;
 
