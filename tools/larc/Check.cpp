@@ -48,9 +48,11 @@ struct CheckReport {
   std::vector<Row> rows;
   /// What went wrong before anything could be compared, as it was printed.
   std::string error;
+  /// What two computations gave other bits of; empty where there is nothing.
+  std::string differing;
 
   bool pass() const {
-    return error.empty() &&
+    return error.empty() && differing.empty() &&
            llvm::all_of(rows, [](const Row &row) { return row.pass; });
   }
 };
@@ -98,22 +100,23 @@ static llvm::Error compareAll(const Options &options, const TensorMap &results,
   return llvm::Error::success();
 }
 
-/// Whether two computations gave the same bits.
-static llvm::Error compareBits(const TensorMap &once, const TensorMap &again) {
-  for (const auto &[name, tensor] : once) {
-    const Tensor &other = again.at(name);
+/// The first tensor of which two computations gave other bits; empty if there
+/// is none.
+static std::string findDiffering(const TensorMap &once,
+                                 const TensorMap &again) {
+  for (const auto &[name, tensor] : once)
     if (tensor.getByteSize() > 0 &&
-        std::memcmp(tensor.getRawData(), other.getRawData(),
+        std::memcmp(tensor.getRawData(), again.at(name).getRawData(),
                     size_t(tensor.getByteSize())) != 0)
-      return makeFault("two computations of " + quoteName(name) + " differ");
-  }
-  return llvm::Error::success();
+      return name;
+  return "";
 }
 
 /// Computes what is compared.
 static llvm::Expected<TensorMap>
 computeResults(Session &session, const SpecChoice &spec, Problem &problem,
-               Form form, bool gradients, llvm::StringRef title) {
+               Form form, bool gradients, llvm::StringRef title,
+               CheckReport &report) {
   llvm::Expected<TensorMap> results =
       session.compute(spec, problem, form, gradients, title);
   if (!results)
@@ -124,8 +127,7 @@ computeResults(Session &session, const SpecChoice &spec, Problem &problem,
       session.compute(spec, problem, form, gradients, title);
   if (!again)
     return again.takeError();
-  if (llvm::Error error = compareBits(*results, *again))
-    return std::move(error);
+  report.differing = findDiffering(*results, *again);
   return std::move(*results);
 }
 
@@ -278,8 +280,9 @@ static llvm::Error checkFile(Session &session, llvm::StringRef path, Form asked,
             session, *spec, *problem, gradients, expectations->expected))
       return error;
   }
-  llvm::Expected<TensorMap> results = computeResults(
-      session, *spec, *problem, *form, gradients, ("checking " + path).str());
+  llvm::Expected<TensorMap> results =
+      computeResults(session, *spec, *problem, *form, gradients,
+                     ("checking " + path).str(), report);
   if (!results)
     return results.takeError();
   PhaseTimer::Scope scope(session.getTimer(), "compare");
@@ -342,7 +345,7 @@ static llvm::Error compareRandom(Session &session, const SpecChoice &spec,
     session.noteOnce("--form=reference compares the reference with itself");
   llvm::Expected<TensorMap> results =
       computeResults(session, spec, *problem, *form, /*gradients=*/false,
-                     "checking " + spec.name);
+                     "checking " + spec.name, report);
   if (!results)
     return results.takeError();
   return compareAll(options, *results, *expected, report);
@@ -385,6 +388,9 @@ static void printReport(const CheckReport &report) {
          << row.numNonFinite
          << (row.numNonFinite == 1 ? " element" : " elements")
          << " expected to be infinite or NaN\n";
+  if (!report.differing.empty())
+    os << "  two computations of " << quoteName(report.differing)
+       << " differ: FAIL\n";
   os.flush();
 }
 
@@ -410,6 +416,8 @@ static llvm::json::Value reportToJSON(const CheckReport &report) {
       {"tensors", std::move(tensors)}};
   if (!report.caseText.empty())
     object["case"] = toJSONText(report.caseText);
+  if (!report.differing.empty())
+    object["differing"] = toJSONText(report.differing);
   if (!report.error.empty())
     object["error"] = toJSONText(report.error);
   return object;
