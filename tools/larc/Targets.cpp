@@ -251,6 +251,10 @@ llvm::Error driver::checkEmit(const Options &options) {
     if (llvm::Error error =
             refuse(flags::header, "it describes what '--emit=lib' writes"))
       return error;
+  if (options.emit == Emit::Tile)
+    if (llvm::Error error =
+            refuse(flags::laneArrivals, "tile programs speak of warps"))
+      return error;
   if (options.emit != Emit::Library && options.emit != Emit::Cubin)
     if (llvm::Error error =
             refuse(flags::ptxas,
