@@ -6,14 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "larc/Target/CUDA/CompileRecurrence.h"
+#include "FormCompiler.h"
 
-#include "larc/Conversion/Passes.h"
 #include "larc/Target/CUDA/PredictForm.h"
-
-#include "mlir/Pass/PassManager.h"
-#include "mlir/Support/Timing.h"
-#include "llvm/ADT/StringExtras.h"
 
 #include <memory>
 #include <tuple>
@@ -23,15 +18,6 @@ using namespace larc;
 
 /// The numbers of tokens that chunks of kernels may have.
 static constexpr int64_t chunkSizes[] = {32, 16};
-/// Shorter sequences are done before the first chunk would be.
-static constexpr int64_t leastTokensOfChunks = 16;
-/// What a block does before and after its tokens is to be little beside them.
-static constexpr int64_t leastTokensOfSegments = 128;
-
-static constexpr unsigned hopper = 90;
-
-/// What `convert-tile-to-llvm` notes at a kernel.
-static constexpr llvm::StringLiteral sharedBytesName = "larc.shared_bytes";
 
 CudaOptions CudaOptions::uniform(RecurrenceOp recurrence, DType dtype,
                                  DType gateDType) {
@@ -53,253 +39,14 @@ ArrayRef<larc_form> larc::getCudaForms() {
 }
 
 //===----------------------------------------------------------------------===//
-// Passes
-//===----------------------------------------------------------------------===//
-
-/// Prints IR to stderr after the pass that is named, or after all.
-static void enablePrinting(PassManager &pm, StringRef wanted) {
-  if (wanted.empty())
-    return;
-  auto isMeant = [wanted = wanted.str()](Pass *pass, Operation *) {
-    return wanted == "all" || pass->getArgument() == wanted;
-  };
-  pm.enableIRPrinting([](Pass *, Operation *) { return false; }, isMeant,
-                      /*printModuleScope=*/false,
-                      /*printAfterOnlyOnChange=*/false,
-                      /*printAfterOnlyOnFailure=*/false, llvm::errs());
-}
-
-static TileProgramOptions makeTileOptions(const CudaOptions &options) {
-  TileProgramOptions result;
-  auto spell = [](ArrayRef<DType> types, SmallVector<std::string> &names) {
-    for (DType type : types)
-      names.push_back(getName(type).str());
-  };
-  result.stateType = getName(options.stateType).str();
-  spell(options.operandTypes, result.operandTypes);
-  spell(options.constantTypes, result.constantTypes);
-  spell(options.outputTypes, result.outputTypes);
-  return result;
-}
-
-/// How the kernel is called in profiles.
-static std::string getKernelName(RecurrenceOp recurrence, StringRef form) {
-  std::string name;
-  for (char c : recurrence.getSymName())
-    name += llvm::isAlnum(c) ? c : '_';
-  return "larc_" + name + "_" + form.str();
-}
-
-namespace {
-
-/// A form, and how many tokens its chunks have; 0: there are none.
-struct FormChoice {
-  larc_form form;
-  int64_t chunkSize = 0;
-  /// Of a lane of the warps that prepare chunks; 0: the usual number.
-  int64_t factorRegisters = 0;
-  /// Whether sequences may be cut, which not all programs take.
-  bool segments = false;
-  /// Registers of a lane that a token loop leaves free where it can; how many
-  /// the assembler takes is only estimated.
-  int64_t spareRegisters = 0;
-  /// Whether the copy unit brings operands, where it can.
-  bool bulkCopies = false;
-};
-
-/// Compiles one form of a recurrence, step by step.
-class FormCompiler {
-public:
-  FormCompiler(RecurrenceOp recurrence, const CudaOptions &options,
-               FormChoice choice)
-      : recurrence(recurrence), options(options), choice(choice) {
-    timing.setEnabled(options.timing);
-    scope = timing.getRootScope();
-  }
-
-  /// Makes the tile programs.
-  LogicalResult makeTiles();
-  /// Fails for GPUs and types that chunks do not take.
-  LogicalResult checkChunks();
-  /// Makes kernels of them.
-  LogicalResult makeKernels();
-  FailureOr<CudaForm> assemble();
-  FailureOr<CudaTarget> getTarget();
-  void listMaps();
-
-  ModuleOp getModule() { return *module; }
-  /// Without the cubin.
-  const CudaForm &getForm() const { return result; }
-
-private:
-  RecurrenceOp recurrence;
-  const CudaOptions &options;
-  FormChoice choice;
-  DefaultTimingManager timing;
-  TimingScope scope;
-  OwningOpRef<ModuleOp> module;
-  CudaForm result;
-};
-
-} // namespace
-
-FailureOr<CudaTarget> FormCompiler::getTarget() {
-  llvm::Expected<CudaTarget> target =
-      CudaTarget::get(options.computeCapability);
-  if (!target)
-    return recurrence.emitError() << llvm::toString(target.takeError()),
-           failure();
-  return *target;
-}
-
-/// The shared memory that a block may have at most (CUDA C++ programming guide,
-/// table of technical specifications per compute capability).
-static int64_t getSharedBytes(unsigned computeCapability) {
-  constexpr int64_t kilobyte = 1024;
-  switch (computeCapability) {
-  case 80:
-  case 87:
-    return 163 * kilobyte;
-  case 90:
-  case 100:
-  case 103:
-    return 227 * kilobyte;
-  default:
-    return 99 * kilobyte;
-  }
-}
-
-LogicalResult FormCompiler::checkChunks() {
-  if (options.stateType != DType::F32)
-    return recurrence.emitError()
-           << "has states of " << getName(options.stateType)
-           << " in memory: chunks on GPUs read and write float32";
-  // Gates and scalars may have any.
-  for (auto [decl, type] :
-       llvm::zip(recurrence.getTokenOperands().getAsRange<OperandDeclAttr>(),
-                 options.operandTypes))
-    if (decl.getKind() != OperandKind::Gate && !decl.getAxes().empty() &&
-        type != DType::BF16)
-      return recurrence.emitError()
-             << "has the operand '" << decl.getName().getValue() << "' of "
-             << getName(type) << ": chunks on GPUs take bf16";
-  return success();
-}
-
-/// The programs of a form have the same maps, of the tensors that come first.
-void FormCompiler::listMaps() {
-  result.maps.clear();
-  for (auto program : module->getOps<tile::ProgramOp>()) {
-    std::vector<CudaTensorMap> maps;
-    for (unsigned argument : program.getMappedArguments())
-      maps.push_back({argument, program.getBoxRows(argument),
-                      options.operandTypes[argument]});
-    assert((result.maps.empty() ||
-            llvm::equal(result.maps, maps,
-                        [](const CudaTensorMap &lhs, const CudaTensorMap &rhs) {
-                          return lhs.tensor == rhs.tensor &&
-                                 lhs.rows == rhs.rows;
-                        })) &&
-           "programs of a form take the same parameters");
-    result.maps = std::move(maps);
-  }
-}
-
-LogicalResult FormCompiler::makeTiles() {
-  bool hasChunks = choice.form == LARC_FORM_CHUNK;
-  if (hasChunks && failed(checkChunks()))
-    return failure();
-  result.form = choice.form;
-  result.chunkSize = choice.chunkSize;
-  result.leastTokens = hasChunks ? leastTokensOfChunks : 0;
-  module = ModuleOp::create(recurrence.getLoc());
-  RecurrenceOp renamed = recurrence.clone();
-  module->push_back(renamed);
-  renamed.setSymName(
-      getKernelName(recurrence, hasChunks ? "by_chunk" : "by_token"));
-  PassManager pm(recurrence.getContext());
-  enablePrinting(pm, options.printIRAfter);
-  TimingScope tiles = scope.nest("MakeTilePrograms");
-  pm.enableTiming(tiles);
-  // Products of warp groups are Hopper's own.
-  if (hasChunks) {
-    ChunkTileOptions chunks;
-    chunks.size = choice.chunkSize;
-    chunks.wgmma = options.computeCapability == hopper;
-    chunks.sharedBytes = getSharedBytes(options.computeCapability);
-    chunks.segments = choice.segments;
-    chunks.factorRegisters = choice.factorRegisters;
-    chunks.bulkCopies = choice.bulkCopies;
-    buildChunkTiles(pm, makeTileOptions(options), chunks);
-    result.leastSegmentTokens = choice.segments ? leastTokensOfSegments : 0;
-  } else {
-    TileProgramOptions tokens = makeTileOptions(options);
-    tokens.spareRegisters = choice.spareRegisters;
-    buildRecurrentTiles(pm, tokens);
-  }
-  if (failed(pm.run(*module)))
-    return failure();
-  // All programs but the last find out what segments do.
-  for (auto program : module->getOps<tile::ProgramOp>()) {
-    CudaFormLaunch kernel;
-    kernel.kernel = program.getSymName().str();
-    kernel.warps = static_cast<unsigned>(program.getWarps());
-    kernel.parts = static_cast<int64_t>(program.getParts());
-    kernel.segmented = program.isSegmented();
-    for (unsigned i = 0; i < program.getNumArguments(); ++i) {
-      if (program.getArgumentKind(i) != tile::ArgumentKind::Scratch)
-        continue;
-      auto record = cast<tile::GlobalType>(program.getArgumentTypes()[i]);
-      result.segmentBytes = record.getRows() * record.getCols() *
-                            record.getElementType().getIntOrFloatBitWidth() / 8;
-    }
-    result.launches.push_back(kernel);
-  }
-  listMaps();
-  for (CudaFormLaunch &kernel : MutableArrayRef(result.launches).drop_back())
-    kernel.onlyIfCut = true;
-  return success();
-}
-
-LogicalResult FormCompiler::makeKernels() {
-  PassManager pm(recurrence.getContext());
-  enablePrinting(pm, options.printIRAfter);
-  TimingScope kernels = scope.nest("MakeKernels");
-  pm.enableTiming(kernels);
-  buildTilePipeline(pm, options.computeCapability, options.laneArrivals);
-  if (failed(pm.run(*module)))
-    return failure();
-  for (CudaFormLaunch &kernel : result.launches) {
-    auto function = module->lookupSymbol<LLVM::LLVMFuncOp>(kernel.kernel);
-    if (!function)
-      return recurrence.emitError()
-             << "has lost its kernel '" << kernel.kernel << "'";
-    if (auto bytes = function->getAttrOfType<IntegerAttr>(sharedBytesName))
-      kernel.sharedBytes = bytes.getInt();
-  }
-  return success();
-}
-
-FailureOr<CudaForm> FormCompiler::assemble() {
-  FailureOr<CudaTarget> target = getTarget();
-  if (failed(target))
-    return failure();
-  TimingScope assembly = scope.nest("MakeMachineCode");
-  FailureOr<Cubin> cubin = compileToCubin(*module, *target, options.ptxas);
-  if (failed(cubin))
-    return failure();
-  result.cubin = cubin->image->getBuffer().str();
-  return std::move(result);
-}
-
-//===----------------------------------------------------------------------===//
 // Compiling
 //===----------------------------------------------------------------------===//
 
 /// Fails where a copy unit is asked for that the GPU has not.
 static LogicalResult checkCopies(RecurrenceOp recurrence,
                                  const CudaOptions &options) {
-  if (options.copies != CudaCopies::Bulk || options.computeCapability == hopper)
+  if (options.copies != CudaCopies::Bulk ||
+      options.computeCapability == kHopperCapability)
     return success();
   return recurrence.emitError()
          << "cannot have its chunks copied by a unit on GPUs of compute "
@@ -312,7 +59,8 @@ static LogicalResult checkCopies(RecurrenceOp recurrence,
 static SmallVector<bool> listCopies(larc_form form,
                                     const CudaOptions &options) {
   bool isAsked = options.copies == CudaCopies::Bulk;
-  if (form != LARC_FORM_CHUNK || options.computeCapability != hopper ||
+  if (form != LARC_FORM_CHUNK ||
+      options.computeCapability != kHopperCapability ||
       options.copies == CudaCopies::Async)
     return {false};
   return isAsked ? SmallVector<bool>{true} : SmallVector<bool>{true, false};
@@ -327,7 +75,7 @@ static SmallVector<FormChoice> listChoices(larc_form form, bool bulkCopies,
   }
   // Registers are divided among roles on Hopper alone.
   SmallVector<int64_t> splits = {0};
-  if (options.computeCapability == hopper)
+  if (options.computeCapability == kHopperCapability)
     splits.append({144, 120, 96, 80});
   SmallVector<FormChoice> choices;
   for (int64_t size : chunkSizes)
