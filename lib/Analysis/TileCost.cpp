@@ -477,14 +477,17 @@ static double sumBytes(const llvm::MapVector<Value, double> &counted,
   return sum;
 }
 
-/// The fewest chunks that are in shared memory at a time; 0 where there are no
-/// rings.
+/// The chunks that are in shared memory at a time, which is the number of
+/// phases that copies end; 0 where nothing is copied.
 static int64_t countStages(ProgramOp program) {
   int64_t stages = 0;
-  for (auto phases : program.getBody().getOps<AllocPhasesOp>()) {
-    auto count = static_cast<int64_t>(phases.getType().getStages());
-    stages = stages == 0 ? count : std::min(stages, count);
-  }
+  auto count = [&](PhasesType type) {
+    stages = std::max(stages, static_cast<int64_t>(type.getStages()));
+  };
+  program.walk([&](CopyBulkOp copy) { count(copy.getPhases().getType()); });
+  for (auto phases : program.getBody().getOps<AllocPhasesOp>())
+    if (phases.getType().getCopies())
+      count(phases.getType());
   return stages;
 }
 

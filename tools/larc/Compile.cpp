@@ -114,9 +114,8 @@ static llvm::Error emitLibrary(Session &session, LibraryContents &contents,
       if (mlir::failed(code))
         return Session::makePrintedFault();
       if (code->whyNoChunks)
-        contents.recurrence
-                .emitRemark(
-                    "is looped over tokens alone, which is slow for sequences")
+        (contents.recurrence.emitRemark("is looped over tokens alone on ")
+         << target.getName() << ", which is slow for sequences")
                 .attachNote(code->whyNoChunks->first)
             << code->whyNoChunks->second;
       contents.cuda.push_back(std::move(*code));
@@ -169,9 +168,12 @@ static llvm::Expected<Form> chooseForm(Session &session) {
   Form wanted =
       options.emit == Emit::Chunk ? Form::Chunk : options.forms.front();
   llvm::Expected<Form> form = session.resolveForm(wanted, /*gradients=*/false);
-  if (form && *form == Form::Auto && options.emit != Emit::Library)
-    return Form::Recurrent;
-  return form;
+  if (!form || *form != Form::Auto || options.emit == Emit::Library)
+    return form;
+  // What is asked for of chunks asks for them.
+  bool asksForChunks =
+      options.copies != CudaCopies::Auto || options.laneArrivals;
+  return asksForChunks ? Form::Chunk : Form::Recurrent;
 }
 
 static llvm::json::Value getTargetNames(const Options &options) {

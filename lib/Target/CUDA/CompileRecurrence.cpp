@@ -99,9 +99,7 @@ public:
 private:
   ScopedDiagnosticHandler handler;
 };
-} // namespace
 
-namespace {
 /// Takes the errors at operations while it lives, and remembers the first.
 class ErrorTaker {
 public:
@@ -109,8 +107,12 @@ public:
       : handler(context, [this](Diagnostic &diagnostic) {
           if (diagnostic.getSeverity() != DiagnosticSeverity::Error)
             return failure();
-          if (!first)
-            first.emplace(diagnostic.getLocation(), diagnostic.str());
+          if (first)
+            return success();
+          std::string text = diagnostic.str();
+          for (Diagnostic &note : diagnostic.getNotes())
+            text += "; " + note.str();
+          first.emplace(diagnostic.getLocation(), std::move(text));
           return success();
         }) {}
 
@@ -364,7 +366,8 @@ FailureOr<CudaCode> larc::compileForCuda(RecurrenceOp recurrence,
     // Where nobody asked for chunks, there need not be any.
     ErrorTaker errors(recurrence.getContext());
     if (failed(compileForm(recurrence, options, form, code.forms)))
-      code.whyNoChunks = errors.first;
+      code.whyNoChunks = errors.first.value_or(std::pair(
+          recurrence.getLoc(), std::string("its chunks do not compile")));
   }
   // Where copies can be made both ways, the later form is the one with maps,
   // which is taken for tensors that those can describe.

@@ -351,8 +351,12 @@ TEST_F(TileCostTest, BoundsByStages) {
   TileCall call{/*sequences=*/1, /*tokens=*/10000, /*heads=*/132};
   call.tokensPerChunk = 32;
   auto predict = [&](int stages) {
-    std::string type = "!tile.phases<" + std::to_string(stages) + " x 1>";
-    std::string loop = "%p = tile.alloc_phases : " + type +
+    std::string type =
+        "!tile.phases<" + std::to_string(stages) + " x 1, copies>";
+    // What is handed on from warp to warp is no stage.
+    std::string loop = "%h = tile.alloc_phases : !tile.phases<1 x 1>\n"
+                       "%p = tile.alloc_phases : " +
+                       type +
                        "\nscf.for %i = %c0 to %n step %c32 {\n"
                        "tile.phase_arrive %p[%c0] : " +
                        type + "\n}\n";
