@@ -515,8 +515,7 @@ TileProgramCost larc::measureTiles(ProgramOp program, const GPUModel &model,
       role.warps = body.warps;
       role.work = timer.getChunkWork();
       role.cycles = timer.getChunkCycles();
-      role.latency = timer.getChunkLatency();
-      inStage += role.latency;
+      inStage += timer.getChunkLatency();
       role.outsideCycles = timer.getOutsideCycles();
       all += role.work;
       longest = std::max(longest, role.cycles);

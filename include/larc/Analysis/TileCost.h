@@ -55,7 +55,6 @@ struct TileRoleCost {
   int64_t warps = 0;
   TileWork work;            ///< of all its warps, for a chunk
   double cycles = 0;        ///< that a chunk takes for it
-  double latency = 0;       ///< cycles that one warp is at a chunk
   double outsideCycles = 0; ///< before and after its loop over tokens
 };
 

@@ -87,19 +87,6 @@ static SmallVector<FormChoice> listChoices(larc_form form, bool bulkCopies,
 }
 
 namespace {
-/// Takes the errors at operations while it lives, or lets them through.
-class ErrorFilter {
-public:
-  ErrorFilter(MLIRContext *context, bool isSilent)
-      : handler(context, [isSilent](Diagnostic &diagnostic) {
-          return success(isSilent &&
-                         diagnostic.getSeverity() == DiagnosticSeverity::Error);
-        }) {}
-
-private:
-  ScopedDiagnosticHandler handler;
-};
-
 /// Takes the errors at operations while it lives, and remembers the first.
 class ErrorTaker {
 public:
@@ -165,7 +152,9 @@ static SmallVector<Candidate> makeTilesOf(RecurrenceOp recurrence,
         choice.factorRegisters != ofCascade)
       continue;
     bool isLastHope = candidates.empty() && i + 1 == choices.size();
-    ErrorFilter filter(recurrence.getContext(), quiet || !isLastHope);
+    std::optional<ErrorTaker> taker;
+    if (quiet || !isLastHope)
+      taker.emplace(recurrence.getContext());
     auto compiler = std::make_unique<FormCompiler>(recurrence, options, choice);
     if (failed(compiler->makeTiles()))
       continue;
@@ -235,8 +224,9 @@ static LogicalResult compileBest(RecurrenceOp recurrence,
   SmallVector<Candidate> candidates =
       makeCandidates(recurrence, untold, choices, quiet);
   for (auto [i, candidate] : llvm::enumerate(candidates)) {
-    ErrorFilter filter(recurrence.getContext(),
-                       quiet || i + 1 != candidates.size());
+    std::optional<ErrorTaker> taker;
+    if (quiet || i + 1 != candidates.size())
+      taker.emplace(recurrence.getContext());
     if (isTold) {
       candidate.compiler =
           std::make_unique<FormCompiler>(recurrence, options, candidate.choice);

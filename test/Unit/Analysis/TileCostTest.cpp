@@ -355,9 +355,10 @@ TEST_F(TileCostTest, BoundsByStages) {
         "!tile.phases<" + std::to_string(stages) + " x 1, copies>";
     // What is handed on from warp to warp is no stage.
     std::string loop = "%h = tile.alloc_phases : !tile.phases<1 x 1>\n"
+                       "%i = tile.alloc_phases : !tile.phases<8 x 1>\n"
                        "%p = tile.alloc_phases : " +
                        type +
-                       "\nscf.for %i = %c0 to %n step %c32 {\n"
+                       "\nscf.for %t = %c0 to %n step %c32 {\n"
                        "tile.phase_arrive %p[%c0] : " +
                        type + "\n}\n";
     return predictTiles(parse(loop), model, call);
